@@ -1,4 +1,4 @@
-"""What starts and drives Firekind's processes: services, supervisor, demo, tour and benchmarks.
+"""Start and drive Firekind's processes: services, supervisor, demo, tour and benchmarks.
 
-Imported by nobody but tests. `python -m stack` lists the commands.
+Only tests import it. `python -m stack` lists the commands.
 """

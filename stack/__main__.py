@@ -12,7 +12,7 @@ from config.env import SettingError
 from stack import compiled
 from stack.errors import StackError
 
-# Where each command lives; a module is imported when its command is asked for.
+# Where each command lives; a module is only imported for its command.
 COMMANDS = {
     "demo": ("stack.cli.serve", "demo", "run Firekind with the sandbox and a demo story"),
     "run": ("stack.cli.serve", "run", "run Firekind, configured by environment or .env"),
@@ -50,7 +50,7 @@ COMMANDS = {
 
 
 def main() -> int:
-    """Run one command; say in one sentence what stops it."""
+    """Run one command; explain in one sentence what stops it."""
     name, *words = sys.argv[1:] or ["help"]
     if name not in COMMANDS:
         print("\n".join(f"  {name:<14} {what}" for name, (_, _, what) in COMMANDS.items()))
@@ -68,14 +68,14 @@ def main() -> int:
 
 
 def _taking(words: list[str], run: Callable[..., Any], *, name: str) -> Callable[..., Any]:
-    """Return what runs a command. Raises StackError where words follow one that takes none."""
+    """Return a function that runs a command. Raises StackError for arguments to a command that takes none."""
     if words and not inspect.signature(run).parameters:
         raise StackError(f"{name} takes no arguments; variables such as PORT=9000 set it. Leave out: {' '.join(words)}")
     return run
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Unwind through every `with`, so that all is stopped in order; later signals wait for that."""
+    """Unwind through every `with`, so that everything is stopped in order; later signals wait for that."""
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)
     raise SystemExit(128 + number)

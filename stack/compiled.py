@@ -1,6 +1,6 @@
-"""Python's compiled modules are kept, whatever the shell says: else each process compiles hundreds of them anew.
+"""Keep Python's compiled modules, whatever the shell says; otherwise each process compiles hundreds of them again.
 
-They lie beside their sources, where pip has put those of the libraries; where that cannot be written, nothing is kept.
+They are next to their sources, where pip has put those of the libraries; if that is not writable, nothing is kept.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What can stop a start, in words for the person who typed the command."""
+"""Errors that stop a start, in words for the person who typed the command."""
 
 
 class StackError(Exception):
-    """The stack cannot start or go on; the message is one sentence that says why."""
+    """The stack cannot start or continue; the message is one sentence that says why."""

@@ -1,16 +1,16 @@
-"""What the person at the terminal reads."""
+"""Output for the person at the terminal."""
 
 import os
 import sys
 
 COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "grey": 90, "bold": 1}
-# What tells the stack something and people nothing.
+# Lines that are only of use to the stack.
 UNSAID = {"worker ready", "evidence ready", "worker: Warm shutdown (MainProcess)"}
 NAMES = {"web": "blue", "worker": "magenta", "evidence": "green", "sandbox": "cyan"}
 
 
 def paint(text: str, colour: str) -> str:
-    """Colour the text, unless nobody is there to see colours (https://no-color.org)."""
+    """Colour the text, unless no one sees colours (https://no-color.org)."""
     forced = bool(os.environ.get("FORCE_COLOR"))
     if os.environ.get("NO_COLOR") or not (forced or sys.stdout.isatty()):
         return text
@@ -18,11 +18,11 @@ def paint(text: str, colour: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """Print a line at once, also into a pipe."""
+    """Print a line at once, even into a pipe."""
     print(text, flush=True)
 
 
 def hear(name: str, line: str) -> None:
-    """Print what a process wrote, behind its name."""
+    """Print a process's output, prefixed with its name."""
     if line and line not in UNSAID:
         say(f"{paint(f'{name:>8} |', NAMES.get(name, 'grey'))} {line}")

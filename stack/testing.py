@@ -1,12 +1,12 @@
-"""A pytest plugin: one embedded PostgreSQL and Redis for the whole session, started when none are given.
+"""A pytest plugin: one embedded PostgreSQL and Redis for the whole session, started if none are given.
 
-Loaded before Django's settings are read. Workers of pytest-xdist inherit the addresses, and pytest-django
-gives each a database of its own on the one server. The tests that start whole stacks go to one of the workers,
-first of all and one after the other, those that drive a browser to another; what is left fills up both. More stacks or
-browsers at once would starve each other, and begun later they would be what all else waits for.
+Loaded before Django's settings are read. Workers of pytest-xdist inherit the URLs, and pytest-django gives each its own
+database on the one server. Tests that start whole stacks go to one of the workers, first of all and one after the
+other, those that drive a browser to another; the rest fills up both. More stacks or browsers at once would starve each
+other, and if started later everything else would wait for them.
 
-Of the others, long walks and laws come first. What starts no stack, browser or server, plays nothing through the whole
-house and tries no law for long is marked `quick`; run alone, it tries few examples.
+Of the others, long walks and laws come first. Tests that start no stack, browser or server, play nothing through all
+apps and try no law for long are marked `quick`; run alone, they try few examples.
 """
 
 import gc
@@ -29,29 +29,29 @@ from stack import compiled
 from stack.supervisor import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
-STARTS_STACKS = "from stack.supervisor"  # imported by whatever starts one, or is handed one
-# A test that asks for one of these starts processes; one that is marked so says it itself.
+STARTS_STACKS = "from stack.supervisor"  # imported by modules that start one, or receive one
+# A test with one of these fixtures starts processes; other such tests carry a mark.
 LONG_FIXTURES = {"browser", "page", "running_stack"}
-SERVERS = {"port", "sandbox", "served"}  # the same, of what is served over HTTP and waits for time-outs
+SERVERS = {"port", "sandbox", "served"}  # the same, for servers over HTTP and waits for time-outs
 LONG_MARKS = ("browser", "workers", "slow")
-# Every address as everybody, and hundreds of examples each: by the names of their folders and modules.
+# Every URL as every kind of person, and hundreds of examples each: by the names of folders and modules.
 WALKS, LAWS = "outsiders", "_laws.py"
 HOUSE = "integrations/tests/"  # stories through the plan, the queue and both stand-ins
-SEED = "firekind_shuffle"  # under which workers are told it
+SEED = "firekind_shuffle"  # the key by which workers receive it
 QUICK, QUICK_EXAMPLES = "quick", 15
 
 _session = ExitStack()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the order of tests be drawn."""
+    """Add the option that shuffles the order of tests."""
     parser.addoption(
         "--shuffle", nargs="?", const="", metavar="SEED", help="run modules, and the tests of each, in an order drawn"
     )
 
 
 compiled.keep()
-gc.disable()  # until all is loaded: what is being collected is no garbage
+gc.disable()  # until everything is imported: what is collected by then is no garbage
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -65,7 +65,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw a seed where none is given; workers shuffle by the one that they are told."""
+    """Draw a seed if none is given; workers shuffle by the one they receive."""
     if told := getattr(config, "workerinput", {}).get(SEED):
         config.option.shuffle = told
     elif config.option.shuffle == "":
@@ -76,18 +76,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker the seed: it reads the command line anew, in which there may be none."""
+    """Send a worker the seed: it parses the command line itself, which may not contain one."""
     node.workerinput[SEED] = node.config.option.shuffle
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say by which seed the same order comes again."""
+    """Print the seed that reproduces this order."""
     return [f"order: --shuffle={config.option.shuffle}"] if config.option.shuffle else []
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is quick, and put whole stacks and browsers first."""
+    """Mark quick tests, and put whole stacks and browsers first."""
     for item in items:
         if is_quick(item):
             item.add_marker(QUICK)
@@ -99,14 +99,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Search for garbage as the processes of the product do."""
+    """Collect garbage the way the product's processes do."""
     garbage.leave_out_what_is_loaded()
     gc.enable()
 
 
 @cache
 def lane(path: str) -> str:
-    """Return what keeps a module's tests on one worker: that they start whole stacks, or drive a browser."""
+    """Return the lane that keeps a module's tests on one worker, if they start whole stacks or drive a browser."""
     if path.startswith(STACKS):
         return STACKS if STARTS_STACKS in (ROOT / path).read_text(encoding="utf-8") else ""
     return BROWSERS if path.startswith(BROWSERS) else ""
@@ -123,14 +123,14 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Return whether a test is over in a moment."""
+    """Return whether a test takes only a moment."""
     long = (LONG_FIXTURES | SERVERS) & set(getattr(item, "fixturenames", ()))
     plays = item.nodeid.startswith(HOUSE) or _is_long(item)
     return not long and not plays and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
 
 
 def try_few_examples(items: list[pytest.Item], *, most: int) -> None:
-    """Give every law at most so many examples."""
+    """Limit every law's number of examples."""
     for item in items:
         law: Any = getattr(item, "obj", None)
         law = getattr(law, "__func__", law)  # a method takes no settings, its function does
@@ -141,7 +141,7 @@ def try_few_examples(items: list[pytest.Item], *, most: int) -> None:
 
 
 def shuffled(items: list[pytest.Item], *, seed: str) -> list[pytest.Item]:
-    """Return tests in an order drawn from a seed; those of a module stay together, as what they share is built once."""
+    """Return tests in an order drawn from a seed; those of a module stay together, because they share fixtures."""
     chance = random.Random(seed)  # noqa: S311 (an order, nothing secret)
     modules = [list(found) for _, found in groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
     chance.shuffle(modules)
@@ -152,7 +152,7 @@ def shuffled(items: list[pytest.Item], *, seed: str) -> list[pytest.Item]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> "Scheduler":
-    """Hand out tests by file, those of whole stacks as if they were one, and those of browsers."""
+    """Distribute tests by file, those of whole stacks as if they were one file, and likewise those of browsers."""
     return Scheduler(config, log)
 
 

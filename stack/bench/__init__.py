@@ -1,4 +1,4 @@
-"""`make bench`: each figure beside a reference taken in the same minute, its target and what neighbours reach."""
+"""`make bench`: each figure next to a reference measured in the same minute, its target, and what others reach."""
 
 from stack.bench.running import main
 

@@ -1,6 +1,6 @@
-"""One attack on a web process of this machine, until stdin ends.
+"""One attack on a local web process, until stdin ends.
 
-In a process of its own, so that what it costs to attack slows down no one who measures.
+It runs in a process of its own, so that the cost of attacking slows down no one who measures.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ Attack = Callable[[int, asyncio.Event], Coroutine[Any, Any, None]]
 
 
 async def _idle(port: int, over: asyncio.Event) -> None:
-    """Hold as many connections as there can be, and say nothing."""
+    """Hold as many connections as possible, and send nothing."""
     await _held(port, over, count=CONNECTIONS, begin=b"", again=b"")
 
 
 async def _slow_headers(port: int, over: asyncio.Event) -> None:
-    """Begin requests whose headers trickle."""
+    """Send requests whose headers trickle."""
     await _held(port, over, count=CONNECTIONS, begin=b"GET / HTTP/1.1\r\nhost: x\r\nx: ", again=b"a")
 
 
 async def _slow_bodies(port: int, over: asyncio.Event) -> None:
-    """Begin bodies that trickle."""
+    """Send bodies that trickle."""
     begin = b"POST /sign-in/ HTTP/1.1\r\nhost: x\r\ncontent-length: 900000\r\n\r\n" + PIECE[:1000]
     await _held(port, over, count=SLOW, begin=begin, again=b"a")
 
 
 async def _endless_header(port: int, over: asyncio.Event) -> None:
-    """Send headers that never end, as fast as they are taken."""
+    """Send headers that never end, as fast as they are accepted."""
     await _poured(port, over, begin=b"GET /health HTTP/1.1\r\nhost: x\r\nx: ", count=2)
 
 
 async def _bodies_nowhere(port: int, over: asyncio.Event) -> None:
-    """Send large bodies to addresses that take none."""
+    """Send large bodies to URLs that accept none."""
     begin = b"POST /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\ncontent-length: 209715200\r\n\r\n"
     await _poured(port, over, begin=begin, count=2)
 
 
 async def _slow_readers(port: int, over: asyncio.Event) -> None:
-    """Ask for large files and read nothing."""
+    """Request large files and read nothing."""
     await _held(port, over, count=SLOW, begin=f"GET {LARGE} HTTP/1.1\r\nhost: {LOOPBACK}\r\n\r\n".encode(), again=b"")
 
 
@@ -65,7 +65,7 @@ ATTACKS: Final = {
 
 
 def main() -> None:
-    """Attack as the words say: the attack's name and the port."""
+    """Run the attack given by its name and the port."""
     name, port = sys.argv[1:]
     raise_file_limit()
     asyncio.run(_until_told(ATTACKS[name], int(port)))
@@ -80,7 +80,7 @@ async def _until_told(attack: Attack, port: int) -> None:
 
 
 async def _held(port: int, over: asyncio.Event, *, count: int, begin: bytes, again: bytes) -> None:
-    """Hold connections and send a byte on each now and then; those that are ended are opened again, gently."""
+    """Hold connections and send a byte on each now and then; closed ones are reopened, gently."""
 
     async def one() -> None:
         while not over.is_set():
@@ -99,7 +99,7 @@ async def _held(port: int, over: asyncio.Event, *, count: int, begin: bytes, aga
 
 
 async def _poured(port: int, over: asyncio.Event, *, begin: bytes, count: int) -> None:
-    """Send on a few connections as much as is taken; whoever is hung up on begins again a moment later."""
+    """Send on a few connections as much as is accepted; reconnect a moment after a hang-up."""
 
     async def one() -> None:
         while not over.is_set():
@@ -118,6 +118,6 @@ async def _poured(port: int, over: asyncio.Event, *, begin: bytes, count: int) -
 
 
 async def _pause(over: asyncio.Event) -> None:
-    """Wait a little, and no longer than the attack goes on."""
+    """Wait a little, but no longer than the attack lasts."""
     with suppress(TimeoutError):
         await asyncio.wait_for(over.wait(), AGAIN_S * 10 * random.uniform(0.5, 1.5))  # noqa: S311 (spread, no secret)

@@ -1,4 +1,4 @@
-"""How long after `/incident declare` the last effect is done, and how soon the command is acknowledged."""
+"""The time from `/incident declare` to the last effect, and until the command is acknowledged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _to_the_last_effect(stack: Stack, table: ReportTable, records: Records, work
 
 
 def _declare_once(stack: Stack, records: Records) -> float:
-    """Declare and give the seconds until the last effect was recorded as done."""
+    """Declare and return the seconds until the last effect was recorded as done."""
     known = set(records.codenames())
     began = time.time()
     ask = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
@@ -73,7 +73,7 @@ def _declare_once(stack: Stack, records: Records) -> float:
 
 
 def _bare_chain(stack: Stack) -> float:
-    """Make the ideal chain with nothing between its calls: open a channel, post in it, pin the post."""
+    """Perform the ideal chain with nothing between its calls: open a channel, post in it, pin the post."""
     address = urlsplit(stack.env["SLACK_API_URL"])
     assert address.hostname, "the stack made this address"
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=30)
@@ -96,7 +96,7 @@ def _bare_chain(stack: Stack) -> float:
 
 
 def longest_chain(calls: list[dict[str, Any]]) -> int:
-    """Count the longest chain of calls of which each needs what an earlier one answered.
+    """Return the length of the longest chain of calls in which each needs an earlier one's response.
 
     A call needs the one that made its channel, and one that names a message needs the one that posted it.
     """

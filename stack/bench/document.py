@@ -1,4 +1,4 @@
-"""The page of figures, docs/benchmarks.md: a section a group, replaced when that group is measured again."""
+"""The page of figures, docs/benchmarks.md: one section per group, replaced when that group is measured again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECTION: Final = re.compile(r"^## (\S+)\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILI
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where figures come from: the machine, when, of which commit, by which command, over which seed."""
+    """Where figures come from: the machine, the date, the commit, the command, the seed."""
 
     machine: str
     at: datetime
@@ -43,13 +43,13 @@ class Provenance:
 
 
 def origin(group: str) -> Provenance:
-    """Tell where the figures that are measured now come from."""
+    """Return the provenance of figures measured now."""
     command = f"python -m stack bench {group} --write"
     return Provenance(_machine(), datetime.now(UTC), _commit(), command, seed.SEED)
 
 
 def replace(group: str, figures: Sequence[tuple[str, Figure]], *, origin: Provenance, order: Sequence[str]) -> None:
-    """Replace one group's section of the page by figures, each with the heading above it; keep all others."""
+    """Replace one group's section of the page with figures, each with the heading above it; keep all others."""
     before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     PAGE.write_text(page(before, group, figures, origin=origin, order=order), encoding="utf-8")
 
@@ -57,7 +57,7 @@ def replace(group: str, figures: Sequence[tuple[str, Figure]], *, origin: Proven
 def page(
     before: str, group: str, figures: Sequence[tuple[str, Figure]], *, origin: Provenance, order: Sequence[str]
 ) -> str:
-    """Return the page with one section replaced; sections of groups that are no more are left out."""
+    """Return the page with one section replaced; sections of groups that no longer exist are dropped."""
     sections = {found[1]: found[0].rstrip() + "\n" for found in SECTION.finditer(before)}
     sections[group] = _section(group, figures, origin)
     return "\n".join([INTRO, *(sections[one] for one in order if one in sections)])
@@ -90,7 +90,7 @@ def _machine() -> str:
 
 
 def _commit() -> str:
-    """Return the commit, and whether what is measured differs from it; unknown without a checkout."""
+    """Return the commit, and whether the working tree differs from it; unknown without a checkout."""
     git = ("git", "-C", str(ROOT))
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     ours = [*git, "status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}"]

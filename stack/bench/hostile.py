@@ -1,4 +1,4 @@
-"""Attacks on the web from the loopback: what people at pages notice of each, and whether its memory is given back."""
+"""Attacks on the web from the loopback: how each affects people's pages, and whether its memory is given back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MIB: Final = 1 << 20
 
 
 def measure(stack: Stack, table: ReportTable) -> None:
-    """Measure a page while each attack goes on, beside the same page before it; and the memory after all of them."""
+    """Measure a page during each attack, next to the same page before it; and the memory after all of them."""
     port = int(stack.env["PORT"])
     with psycopg.connect(stack.database_url) as connection:
         seed.fill(connection, seed.Amount(incidents=INCIDENTS, events=EVENTS))
@@ -44,7 +44,7 @@ def measure(stack: Stack, table: ReportTable) -> None:
     worst = 0.0
     for name in attacks.ATTACKS:
         found, quiet, most = Answers(), Answers(), 0.0
-        for _ in range(TURNS):  # in turns, so that both meet the same weather
+        for _ in range(TURNS):  # in turns, so that both meet the same conditions
             quiet += asyncio.run(load.clients(port, page, count=AT_ONCE, seconds=SECONDS / TURNS))
             with _attacked(name, port):
                 found += asyncio.run(load.clients(port, page, count=AT_ONCE, seconds=SECONDS / TURNS))
@@ -68,7 +68,7 @@ def _add(table: ReportTable, name: str, found: Answers, quiet: Answers) -> None:
 
 @contextmanager
 def _attacked(name: str, port: int) -> Iterator[None]:
-    """Have an attack go on while the block runs."""
+    """Run an attack during the block."""
     argv = [sys.executable, "-c", "from stack.bench import attacks; attacks.main()", name, str(port)]
     with subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.PIPE, text=True) as attacker:
         assert attacker.stdin is not None

@@ -1,4 +1,4 @@
-"""A load generator that is light enough to share two cores with what it measures: keep-alive sockets, no library."""
+"""A load generator light enough to share two cores with what it measures: keep-alive sockets, no library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ask = Callable[[], bytes]
 
 @dataclass(slots=True)
 class Answers:
-    """What came back to some clients: how long each answer took, how it began, how much it was."""
+    """The answers to some clients: how long each took, how it began, and its size."""
 
     times_s: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -27,35 +27,35 @@ class Answers:
 
     @property
     def per_s(self) -> float:
-        """Answers a second."""
+        """Answers per second."""
         return len(self.times_s) / self.took_s
 
     @property
     def median_ms(self) -> float:
-        """The middle answer's time."""
+        """The median time in milliseconds."""
         return median(self.times_s) * 1000
 
     def percentile_ms(self, share: float) -> float:
-        """Give the time within which that share of the answers came."""
+        """Return the time within which that share of the answers arrived."""
         ordered = sorted(self.times_s)
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
     def __iadd__(self, more: Self) -> Self:
-        """Add what came back later."""
+        """Add later answers."""
         self.times_s += more.times_s
         self.statuses += more.statuses
         self.took_s += more.took_s
         return self
 
     def must_be(self, status: int) -> Answers:
-        """Give the same, or raise StackError: a refusal is quick and would flatter the figure."""
+        """Return self, or raise StackError for another status: a refusal is fast and would flatter the figure."""
         if set(self.statuses) != {status}:
             raise StackError(f"The benchmark expected answers {status} and got {dict(self.statuses)}.")
         return self
 
 
 async def clients(port: int, ask: Ask, *, count: int, seconds: float = 0, each: int = 0) -> Answers:
-    """Let that many clients ask one thing after the other, for a time or a number of times each."""
+    """Have that many clients send requests back to back, for a time or a number of requests each."""
     answers = Answers()
     began = time.perf_counter()
     ends = began + seconds if seconds else float("inf")
@@ -65,7 +65,7 @@ async def clients(port: int, ask: Ask, *, count: int, seconds: float = 0, each: 
 
 
 async def paced(port: int, ask: Ask, *, per_s: float, seconds: float, over: int) -> Answers:
-    """Ask so many times a second over that many connections; what begins late counts from when it was due."""
+    """Send this many requests a second over that many connections; a late request counts from when it was due."""
     answers = Answers()
     began = time.perf_counter()
     dues = iter([began + n / per_s for n in range(round(per_s * seconds))])
@@ -75,7 +75,7 @@ async def paced(port: int, ask: Ask, *, per_s: float, seconds: float, over: int)
 
 
 async def in_turn(port: int, asks: list[Ask], *, rounds: int) -> list[Answers]:
-    """Ask several things in turn over one connection, so that all of them meet the same weather."""
+    """Send several requests in turn over one connection, so that all of them meet the same conditions."""
     found = [Answers() for _ in asks]
     began = time.perf_counter()
     connection = await _Connection.open(port)
@@ -89,7 +89,7 @@ async def in_turn(port: int, asks: list[Ask], *, rounds: int) -> list[Answers]:
 
 
 def get(path: str, *, port: int, cookie: str = "") -> Ask:
-    """Make the request for a page, as a browser that takes compressed ones would."""
+    """Build the request for a page, as a browser that accepts compression would."""
     lines = [f"GET {path} HTTP/1.1", f"Host: {LOOPBACK}:{port}", "Accept: text/html", "Accept-Encoding: gzip"]
     lines += [f"Cookie: {cookie}"] if cookie else []
     raw = ("\r\n".join(lines) + "\r\n\r\n").encode()
@@ -114,7 +114,7 @@ async def _when_due(port: int, ask: Ask, answers: Answers, dues: Iterator[float]
 
 
 class _Connection:
-    """One keep-alive connection that asks and waits."""
+    """One keep-alive connection that sends a request and waits."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer

@@ -1,4 +1,4 @@
-"""Memory of all of Firekind's processes at rest, and how much of a processor they use."""
+"""The memory of all of Firekind's processes at rest, and their processor use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT_REST_S = 60
 
 
 def measure(stack: Stack, table: ReportTable, *, when: str) -> None:
-    """Add up whole process trees; where the system knows it, also so that what they share is counted once."""
+    """Sum whole process trees; if the system knows it, also with shared memory counted once."""
     table.head(f"Memory of all processes together, {when}")
     used = {name: [_used(one) for one in _tree(stack.processes[name].pid)] for name in _ours(stack)}
     total = sum(resident for tree in used.values() for resident, _ in tree)
@@ -28,7 +28,7 @@ def measure(stack: Stack, table: ReportTable, *, when: str) -> None:
 
 
 def measure_idle(stack: Stack, table: ReportTable) -> None:
-    """Add up the processor time that all of Firekind's processes take while nothing happens."""
+    """Sum the processor time of all of Firekind's processes while nothing happens."""
     table.head(f"What an idle stack takes of one core, over {AT_REST_S} s")
     before, began = {name: _busy_s(stack, name) for name in _ours(stack)}, time.monotonic()
     time.sleep(AT_REST_S)
@@ -39,12 +39,12 @@ def measure_idle(stack: Stack, table: ReportTable) -> None:
 
 
 def resident(stack: Stack) -> float:
-    """Return how many MiB the trees of all of Firekind's processes hold."""
+    """Return how many MiB the process trees of Firekind hold."""
     return sum(_used(one)[0] for name in _ours(stack) for one in _tree(stack.processes[name].pid))
 
 
 def _ours(stack: Stack) -> list[str]:
-    """Name the processes that run; what is read of evidence is read by another, which ends."""
+    """Return the names of the running processes; evidence is read by another process, which exits."""
     return [name for name, one in stack.processes.items() if name != "sandbox" and one.alive]
 
 

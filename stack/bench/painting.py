@@ -1,4 +1,4 @@
-"""When pages are painted on a phone, how much of them jumps, and what a visit fetches."""
+"""When pages are painted on a phone, how much of them shifts, and what a visit downloads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RUNS = 5
 SIZE = {"width": 390, "height": 844}
 LARGEST_MS, REQUESTS, COLD_KB = 500, 12, 60
-SHIFTED = 0.01  # what a row of links moves by when it is painted before all of it has come; 0.1 is where people notice
+SHIFTED = 0.01  # the shift of a row of links that is painted before all of it has arrived; people notice 0.1
 PAINTED = """() => new Promise((done) => {
   let largest = 0, shifted = 0;
   new PerformanceObserver((list) => { for (const one of list.getEntries()) largest = one.startTime; })
@@ -28,12 +28,12 @@ PAINTED = """() => new Promise((done) => {
     .observe({ type: "layout-shift", buffered: true });
   setTimeout(() => done([largest, shifted]), 500);
 })"""
-STREAM = "EventSource"  # stays open, so it is no part of the visit
+STREAM = "EventSource"  # stays open, so it is not part of the visit
 
 
 @dataclass(frozen=True, slots=True)
 class PaintedVisit:
-    """What one visit took: milliseconds to the largest paint, the sum of layout shifts, requests and kB as sent."""
+    """One visit: milliseconds to the largest paint, the sum of layout shifts, requests and kB as sent."""
 
     largest_ms: float
     shifted: float
@@ -42,7 +42,7 @@ class PaintedVisit:
 
 
 def measure(stack: Stack, table: ReportTable, records: Records) -> None:
-    """Open pages for the first and the second time in a browser that is slowed down."""
+    """Open pages for the first and the second time in a slowed-down browser."""
     from playwright.sync_api import sync_playwright
 
     with closing(Visitor(stack.base_url)) as ada:
@@ -115,7 +115,7 @@ def _visit(page: Page, wire: CDPSession, path: str) -> PaintedVisit:
 
 
 def _asked(event: dict[str, Any]) -> dict[str, float]:
-    """Return what was asked of the server; not what the browser kept, and not a stream that stays open."""
+    """Return what was requested from the server, without what the browser cached and streams that stay open."""
     answer = event["response"]
     kept = answer.get("fromDiskCache") or answer.get("fromPrefetchCache") or answer["url"].startswith("data:")
     return {} if kept or event["type"] == STREAM else {event["requestId"]: 0}

@@ -1,7 +1,7 @@
-"""How much to slow a browser down so that it is as fast as a phone of the middle of the range.
+"""How much to slow a browser down to make it as fast as a mid-range phone.
 
-A fixed factor makes another phone of every machine. Chrome's DevTools name a phone by its points instead: 1,000 in the
-middle of the range, 264 at its low end, where a machine for desktops has 1,500 to 2,000 (CalibrationController of the
+A fixed factor would make a different phone of every machine. Chrome's DevTools define a phone by its points instead:
+1,000 for the mid range, 264 for the low end, where a desktop machine has 1,500 to 2,000 (CalibrationController of the
 DevTools, docs/throttling.md of Lighthouse).
 """
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MIDDLE_POINTS: Final = 1_000
 DOWN_MBIT, LATENCY_MS = 10, 40
 TRIES, NEAR = 6, 0.05
-# Points: how many times in 10 s a string of 10,000 letters is put together, and a list of 100,000 numbers copied; the
-# mean of both. As Lighthouse's BenchmarkIndex defines them.
+# Points: how many times in 10 s a string of 10,000 letters is built, and a list of 100,000 numbers copied; the mean of
+# both. As Lighthouse's BenchmarkIndex defines them.
 POINTS = """() => {
   const rate = (work) => {
     const began = performance.now();
@@ -43,7 +43,7 @@ POINTS = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """A browser's processor slowed `slower` times, which leaves it `points`."""
+    """A browser's processor slowed `slower` times, which leaves it with `points`."""
 
     slower: float
     points: float
@@ -64,7 +64,7 @@ class Phone:
 
 
 def middle_of_the_range(page: Page) -> Phone:
-    """Find by how much this machine is to be slowed, in a page of the browser that will be."""
+    """Find how much to slow this machine down, in a page of the browser to be slowed."""
     wire = page.context.new_cdp_session(page)
 
     def points(slower: float) -> float:
@@ -77,7 +77,7 @@ def middle_of_the_range(page: Page) -> Phone:
 
 
 def slowed_to(wanted: float, points: Callable[[float], float]) -> Phone:
-    """Try factors until the points are near; they do not fall by exactly what the factor says."""
+    """Try factors until the points are close; they do not fall by exactly the factor."""
     phone = Phone(1, points(1))
     for _ in range(TRIES):
         slower = max(1.0, phone.slower * phone.points / wanted)

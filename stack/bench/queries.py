@@ -1,4 +1,4 @@
-"""Count the queries of pages, in a process of its own: `python -m stack.bench.queries COOKIE PATH …`."""
+"""Count the queries of pages, in a separate process: `python -m stack.bench.queries COOKIE PATH …`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 
 def main() -> None:
-    """Print how many queries each path makes for the person of the session cookie, as JSON."""
+    """Print as JSON how many queries each path makes for the person with the session cookie."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     client = Client(headers={"host": settings.ALLOWED_HOSTS[0]})

@@ -1,4 +1,4 @@
-"""What share of page reads remains while others declare without pause."""
+"""The share of page reads that remains while others declare continuously."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUIET_S, BUSY_S = 2.0, 4.0
 
 
 def measure(stack: Stack, table: ReportTable, records: Records) -> None:
-    """Read pages in quiet and in busy stretches by turns, so that both meet the same weather; the quiet ones last."""
+    """Read pages in alternating quiet and busy periods, so that both meet the same conditions; quiet comes last."""
     table.head(f"Reading with {READERS} clients while {DECLARERS} clients declare without pause")
     port = int(stack.env["PORT"])
     cookie = Visitor(stack.base_url).sign_in_as("Ada Okafor").cookie

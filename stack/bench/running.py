@@ -1,4 +1,4 @@
-"""Which figures are taken, on which stack."""
+"""Which figures are measured, and on which stack."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Measured = dict[str, list[tuple[str, Figure]]]
 
 
 def main(*words: str) -> int:
-    """Print the table; words name groups of figures.
+    """Print the table; arguments name groups of figures.
 
-    With ``--strict``, a figure that falls short fails; with ``--write``, each group that was measured replaces its
-    section of docs/benchmarks.md.
+    With ``--strict``, a figure that misses its target fails; with ``--write``, each measured group replaces its section
+    of docs/benchmarks.md.
     """
     wanted = [word for word in words if word not in {STRICT, WRITE}] or list(GROUPS)
     if unknown := set(wanted) - set(GROUPS):
@@ -52,7 +52,7 @@ def main(*words: str) -> int:
 
 
 def _alone(group: str, table: ReportTable) -> None:
-    """Measure a group that has a stack of its own."""
+    """Measure a group that needs a stack of its own."""
     if group in {"storm", "crowd"}:
         env = {**storm.ENV, **surroundings.ONE_MACHINE}
         with (
@@ -78,7 +78,7 @@ def _keep(measured: Measured, *, written: bool) -> None:
 
 
 def _on_whole_stack(stack: Stack, records: Records, table: ReportTable, wanted: list[str]) -> Measured:
-    """Measure what shares one stack, and give each group's rows."""
+    """Measure the groups that share a stack, and yield each group's rows."""
     declaring.warm(stack, records)
     steps: dict[str, Callable[[], None]] = {
         "memory": lambda: memory.measure(stack, table, when="at rest"),

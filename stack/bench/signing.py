@@ -1,4 +1,4 @@
-"""Slash commands as Slack would send them: signed, each a delivery of its own."""
+"""Slash commands as Slack would send them: signed, each a separate delivery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table: each figure beside its reference, its target and what neighbours reach."""
+"""The table: each figure next to its reference, its target and what others reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TIMES = " \N{MULTIPLICATION SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One row. `value` is what is compared with `target`; `low` is better unless `more` is."""
+    """One row. `value` is compared with `target`; lower is better unless `more` is set."""
 
     name: str
     value: float
@@ -35,7 +35,7 @@ class ReportTable:
         self._say = say
         self._head = ""
         self.figures: list[Figure] = []
-        self.headed: list[tuple[str, Figure]] = []  # each with what stands above it
+        self.headed: list[tuple[str, Figure]] = []  # each with the heading above it
 
     def head(self, text: str) -> None:
         """Begin a group of rows."""
@@ -55,12 +55,12 @@ class ReportTable:
 
     @property
     def short(self) -> list[Figure]:
-        """The rows that fall short."""
+        """The rows that miss their target."""
         return [figure for figure in self.figures if not figure.holds]
 
 
 def number(value: float) -> str:
-    """Write a figure with as many digits as say something."""
+    """Format a figure with as many digits as are meaningful."""
     if value >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

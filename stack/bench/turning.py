@@ -1,4 +1,4 @@
-"""How soon open live pages of outsiders end once an incident is retyped to a private type."""
+"""How soon outsiders' open live pages end once an incident is retyped to a private type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stack.outside.readers import CHANGED, END, HEARD, Readers, reading
 from stack.supervisor.running import Stack
 
 STREAMS, RUNS = 200, 5
-# As many as it takes, since one person has only so many streams.
+# This many, because each person may only have so many streams.
 OUTSIDERS = (
     "Marcus Bell", "Hannah Weiss", "Diego Quispe", "Carlos Mendes", "Nadia Rahimi", "Ingrid Solberg",
     "Leilani Kealoha", "Kofi Mensah", "Wei Chen", "Priya Raman",
@@ -25,7 +25,7 @@ HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 
 
 def measure(stack: Stack, table: ReportTable, records: Records) -> None:
-    """Retype under many streams; what a plain note takes to reach them all is the reference."""
+    """Retype with many open streams; the time for a plain note to reach them all is the reference."""
     table.head(f"Turning private while {STREAMS} outsiders look on")
     with closing(Visitor(stack.base_url)) as ada:
         ada.sign_in_as("Ada Okafor")
@@ -37,7 +37,7 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
 
 
 def sessions(base_url: str) -> list[str]:
-    """Sign in everyone whom no policy of these incidents brings in, and give their cookies."""
+    """Sign in everyone whom these incidents' policies leave out, and return their cookies."""
     cookies = []
     for name in OUTSIDERS:
         with closing(Visitor(base_url)) as visitor:
@@ -46,7 +46,7 @@ def sessions(base_url: str) -> list[str]:
 
 
 def _once(stack: Stack, records: Records, ada: Visitor, cookies: list[str]) -> tuple[float, float]:
-    """Give the seconds from each answer until the last stream was told of a note, and until it ended."""
+    """Return the seconds from each response until the last stream got a note, and until it ended."""
     codename = ada.fill("/declare", {"title": "A token leaked"}).strip("/").split("/")[1]
     until(records.settled, what="the effects of the benchmark's incidents", timeout_s=60)
     page = f"/incidents/{codename}/"
@@ -62,9 +62,9 @@ def _since(answered_at: float, readers: Readers, word: bytes) -> float:
 
 
 def retype(ada: Visitor, codename: str) -> float:
-    """Confirm the retype to security as it is shown, and give the moment of the answer: it was committed before.
+    """Confirm the retype to security as shown, and return the moment of the response; it was committed before that.
 
-    People who come in meanwhile change the plan, which is then shown again. Raises StackError when that never ends.
+    People who join meanwhile change the plan, which is then shown again. Raises StackError if that never ends.
     """
     path = f"/incidents/{codename}/retype"
     for _ in range(TRIES):

@@ -1,1 +1,1 @@
-"""`make chaos`: people act while everything breaks, and what is left is held against the invariants."""
+"""`make chaos`: people act while everything breaks, and the final state is checked against the invariants."""

@@ -1,4 +1,4 @@
-"""The PagerDuty account of a run. The seed says where its fallback leads, and whether acknowledgements run out."""
+"""The PagerDuty account of a run. The seed decides where its fallback leads, and whether acknowledgements time out."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ RUNS_OUT_S: Final = 40
 
 
 def drawn(seed: int, *, folder: Path) -> dict[str, str]:
-    """Return the setting that the sandbox reads the account of a seed by, written into a folder; one in four has none.
+    """Return the setting for a seed's account in the sandbox, written into a folder; one in four has none.
 
-    With odd seeds the fallback leads to another service than pages do; with two of four, whatever is acknowledged rings
+    With odd seeds the fallback uses another service than pages do; with two in four, acknowledged pages are triggered
     again after a while.
     """
     about = account.read()

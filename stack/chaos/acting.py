@@ -1,4 +1,4 @@
-"""People act: each act of a scenario through the door it has in earnest, and whether it was accepted there."""
+"""People act: each act of a scenario goes through its real door, and we note whether it was accepted there."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from stack.outside.visitor import TOKEN
 LINK: Final = re.compile(r"/incidents/([a-z-]+)/")
 BUTTON: Final = re.compile(r'action="(/incidents/[a-z-]+/pages/\d+/acknowledge)"')
 ACCEPTED, REFUSED, UNANSWERED, IDLE = "accepted", "refused", "unanswered", "nothing to act on"
-PLANS_READ: Final = 3  # how often somebody confirms a plan that changed while they were reading
+PLANS_READ: Final = 3  # how often someone confirms a plan that changed while they were reading
 WRITTEN: Final = {204, 302, 303}
 PATIENCE_S: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class CommandDoor:
-    """A command: what is typed, what says that it was accepted, and the kind of entry that it becomes."""
+    """A command: what is typed, what says that it was accepted, and the kind of its entry."""
 
     typed: str
     accepted: str
@@ -62,7 +62,7 @@ SAID_ELSEWHERE: Final = {"web_note": "noted", "evidence_file": "evidence"}
 
 @dataclass(frozen=True, slots=True)
 class ActOutcome:
-    """What came of one act: for an accepted one, what has to be on which timeline since when."""
+    """The result of one act: for an accepted one, what must be on which timeline since when."""
 
     act: PlannedAct
     said: str
@@ -73,13 +73,13 @@ class ActOutcome:
 
     @property
     def becomes(self) -> str:
-        """The kind of entry that has to be on the timeline, if it has one of its own."""
+        """The kind of entry that must be on the timeline, if it has one of its own."""
         door = COMMAND_DOORS.get(self.act.kind)
         return door.becomes if door else SAID_ELSEWHERE.get(self.act.kind, "")
 
 
 class Rooms:
-    """Which channel an incident is talked in now, as far as anyone in Slack can tell: by the bookmark it bears."""
+    """The current channel of each incident, as far as anyone in Slack can tell: by its bookmark."""
 
     def __init__(self, workspace: SandboxWorkspace) -> None:
         self._workspace = workspace
@@ -87,7 +87,7 @@ class Rooms:
         self._read, self._lock = 0, threading.Lock()
 
     def of(self, codename: str) -> str:
-        """Give the id of the channel, or nothing while there is none."""
+        """Return the id of the channel, or nothing while there is none."""
         with self._lock:
             answer = ask(f"{self._workspace.url}/sandbox/calls?method=bookmarks.add&since={self._read}")
             for call in answer["calls"]:
@@ -99,7 +99,7 @@ class Rooms:
 
 
 class WebForms:
-    """What someone signed in sends from a page: once, over a connection of its own, whatever comes of it."""
+    """Forms that someone signed in sends from a page: once, each over its own connection, whatever the result."""
 
     def __init__(self, base_url: str, name: str) -> None:
         self._address = urlsplit(base_url).netloc
@@ -109,13 +109,13 @@ class WebForms:
             self._token, self._cookie = found[1], visitor.cookie
 
     def send(self, path: str, **form: str) -> int:
-        """Send a form and give the status of the answer. Raises StackError when there is none."""
+        """Send a form and return the status of the response. Raises StackError if there is none."""
         body = urlencode({"csrfmiddlewaretoken": self._token, **form})
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": f"http://{self._address}{path}"}
         return self._ask("POST", path, body, kind)[0]
 
     def read(self, path: str) -> str:
-        """Give the markup of a page. Raises StackError when there is none."""
+        """Return the HTML of a page. Raises StackError if there is none."""
         return self._ask("GET", path, "", {})[1]
 
     def _ask(self, method: str, path: str, body: str, headers: Mapping[str, str]) -> tuple[int, str]:
@@ -130,7 +130,7 @@ class WebForms:
 
 @dataclass(slots=True)
 class Cast:
-    """Those who act, on one stack."""
+    """The people who act, on one stack."""
 
     workspace: SandboxWorkspace
     account: SandboxAccount
@@ -143,7 +143,7 @@ class Cast:
     replays: dict[int, str] = field(default_factory=dict)
 
     def do(self, act: PlannedAct) -> ActOutcome:
-        """Do one act and tell what came of it; nothing that goes wrong outside is an error here."""
+        """Do one act and return the result; outside failures are not errors here."""
         codename, began_at = self.codenames.get(act.incident, ""), time()
         if act.kind != "declare" and not codename:
             return ActOutcome(act, IDLE)
@@ -173,7 +173,7 @@ class Cast:
         return (ACCEPTED if door.accepted in words else REFUSED), words
 
     def _confirmed(self, act: PlannedAct, answer: Mapping[str, Any]) -> tuple[str, str]:
-        """Confirm the modal on screen; read it again where what it shows has changed."""
+        """Confirm the modal on screen; read it again if it has changed."""
         for _ in range(PLANS_READ):
             view = answer.get("view") or {}
             if act.word not in str(view):
@@ -183,7 +183,7 @@ class Cast:
                 return UNANSWERED, str(answer.get("error"))
             if answer.get("response_action") == "errors":
                 return REFUSED, str(answer.get("errors"))
-            if not (answer.get("response") or {}).get("response_action"):  # what is on the screen may be another by now
+            if not (answer.get("response") or {}).get("response_action"):  # the screen may show another one by now
                 return ACCEPTED, ""
         return REFUSED, "the plan changed again and again"
 
@@ -214,7 +214,7 @@ class Cast:
         return ACCEPTED, ""
 
     def _acknowledge(self, act: PlannedAct, codename: str) -> tuple[str, str]:
-        """Whoever of those at the web is shown the button presses it, all of them where it is several."""
+        """Have everyone at the web who is shown the button press it, even if there are several."""
         said = (IDLE, "")
         for form in self.forms.values():
             for path in dict.fromkeys(BUTTON.findall(form.read(f"/incidents/{codename}/"))):
@@ -232,7 +232,7 @@ class Cast:
 
 
 def of_form(status: int) -> tuple[str, str]:
-    """Return what came of a form that was answered with a status."""
+    """Return the result of a form, from the status of its response."""
     return (ACCEPTED if status in WRITTEN else REFUSED if status < 500 else UNANSWERED), str(status)
 
 

@@ -1,4 +1,4 @@
-"""Play a scenario on a stack: people and faults side by side, then everything mended, settled and looked at."""
+"""Play a scenario on a stack: people and faults at the same time; then mend everything, let it settle, and check it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from stack.outside import Api, Records, SandboxAccount, SandboxTracker, SandboxW
 from stack.supervisor.running import Stack
 
 ACTORS: Final = 8
-OVERTIME: Final = 1.15  # of the length: what was not begun by then is left out and counted
+OVERTIME: Final = 1.15  # of the length: acts not begun by then are left out and counted
 PATIENCE_S: Final = 120
-LOOKS: Final = 3  # pages are escalated while all of it is read, so that its parts are of different moments
+LOOKS: Final = 3  # pages escalate while everything is read, so its parts are from different moments
 READ_AT_MOST: Final = 3
-CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
+CALM_S: Final = 6.0  # the time between two checks that find nothing owed; the sweep runs in between
 Tell = Callable[[str], None]
-# A few channels have their turn every 45 s: those of which an event was lost are looked at as if it were theirs.
+# Only a few channels get a turn every 45 s, so channels with a lost event are polled as if it were theirs.
 LOOK: Final = """
 from django.utils import timezone
 from workflows import ports
@@ -42,7 +42,7 @@ from workflows.channels import room_looks
 for one in {ids}:
     room_looks.look(ports.chat(), one, at=timezone.now())
 """
-# Nor is a public channel's turn to have its people read within such a run, where hundreds of incidents are open.
+# A public channel's turn to have its members read also comes too late in such a run, with hundreds of open incidents.
 READ_PUBLIC: Final = """
 from django.utils import timezone
 from workflows.channels import membership
@@ -59,23 +59,23 @@ REFUSED: Final = """
       JOIN workflows_resource r ON r.incident_id = e.incident_id AND r.kind = 'channel' AND r.room = e.room
      WHERE e.state = 'failed' AND e.error_code IN ('is_archived', 'is_inactive', 'not_in_channel', 'access_denied')
 """
-# What backs off waits minutes for its next try: vendors are well again, so it may come soon; not at once, as a request
-# that was not answered may still be under way.
+# Back-off waits minutes for the next try. Vendors work again, so it may come soon; but not at once, because a request
+# without a response may still be under way.
 HURRY: Final = """
     UPDATE workflows_effect SET due_at = now() + interval '20 s'
      WHERE state = 'waiting' AND attempt > 0 AND due_at > now() + interval '25 s'
 """
-# A replay waits three minutes for what people would do next: nobody is asked any more.
+# A replay waits three minutes for what people would do next; no one is asked any more.
 HURRY_REPLAYS: Final = """
     UPDATE incidents_replay SET shown_at = now() - interval '10 minutes', due_at = now() WHERE due_at > now()
 """
-# Everyone is read every quarter of an hour; that somebody left may have been told while nobody listened.
+# Everyone is read every quarter of an hour; the event that someone left may have come while no one listened.
 READ_EVERYONE: Final = "UPDATE workflows_directoryread SET people_at = people_at - interval '1 hour', stale = true"
 
 
 @dataclass(slots=True)
 class ChaosRun:
-    """What was done, what came of it, and how long it took."""
+    """What was done, the results, and how long it took."""
 
     scenario: Scenario
     outcomes: list[ActOutcome] = field(default_factory=list)
@@ -83,29 +83,29 @@ class ChaosRun:
     left_out: int = 0
     acted_s: float = 0.0
     settled_s: float = 0.0
-    waited_for: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds, by what was not over
+    waited_for: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds, by what was unfinished
     trouble: str = ""
     aftermath: Aftermath = field(default_factory=Aftermath)
     violations: list[Violation] = field(default_factory=list)
 
 
 class ActDoer(Protocol):
-    """Who carries out the acts of a scenario."""
+    """Carries out the acts of a scenario."""
 
     def do(self, act: PlannedAct) -> ActOutcome:
-        """Do one act and tell what came of it."""
+        """Do one act and return the result."""
         ...
 
 
 class FaultDoer(Protocol):
-    """What carries out the faults of a scenario."""
+    """Carries out the faults of a scenario."""
 
     counts: Counter[str]
     restores: list[Restore]
     outages: list[Outage]
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:
-        """Have one thing broken for its time, or until the run is over, and mend it."""
+        """Break one thing for its duration, or until the run is over, and mend it."""
         ...
 
     def mend(self) -> None:
@@ -122,7 +122,7 @@ def played(
     settle_s: float,
     others: Sequence[str] = (),
 ) -> ChaosRun:
-    """Play a scenario and judge what is there afterwards; `others` are addresses of further web hosts."""
+    """Play a scenario and judge the final state; `others` are addresses of further web hosts."""
     run = ChaosRun(scenario)
     cast = _cast(stack, others)
     run.faults = breaker.counts
@@ -153,7 +153,7 @@ def _cast(stack: Stack, others: Sequence[str]) -> Cast:
         until(records.knows_on_call, what="nobody is known to be on call", timeout_s=PATIENCE_S)
     token = stack.manage("evidence_token", "ada@example.com", "--name", "chaos").stdout.split()[-1]
     names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
-    workspace.act("invite", user="ada", channel="general", who=[*GUESTS, *OUTSIDERS])  # from where everyone types
+    workspace.act("invite", user="ada", channel="general", who=[*GUESTS, *OUTSIDERS])  # where everyone types
     hosts = [stack.base_url, *others]
     forms = {who: WebForms(host, names[who]) for who, host in zip(AT_THE_WEB, cycle(hosts), strict=False)}
     for who in AT_DRILLS:
@@ -165,13 +165,13 @@ def _cast(stack: Stack, others: Sequence[str]) -> Cast:
 
 
 def _act(run: ChaosRun, cast: Cast, breaker: FaultDoer, tell: Tell) -> None:
-    """Let people act and things break, side by side, until all of it is over or the time is."""
+    """Let people act and things break, at the same time, until everything is done or the time is up."""
     ActingTime(run, cast, breaker).pass_by()
     tell(f"acted for {run.acted_s:.0f} s; everything is mended now, and has to settle")
 
 
 class ActingTime:
-    """The time within which people act and things break: a thread an actor, and one a lane of faults."""
+    """The time in which people act and things break: a thread per actor, and one per lane of faults."""
 
     def __init__(self, run: ChaosRun, cast: ActDoer, breaker: FaultDoer) -> None:
         self._run, self._cast, self._breaker = run, cast, breaker
@@ -180,7 +180,7 @@ class ActingTime:
         self._began = time.monotonic()
 
     def pass_by(self) -> None:
-        """Let all of it happen; whatever ends the wait before, such as Ctrl-C, also ends what is under way."""
+        """Let everything happen; whatever ends the wait early, such as Ctrl-C, also ends what is under way."""
         faults = sorted(self._run.scenario.faults, key=lambda one: one.lane)
         lanes = [sorted(found, key=lambda one: one.at_s) for _, found in groupby(faults, lambda one: one.lane)]
         with ThreadPoolExecutor(len(lanes) + ACTORS) as pool:
@@ -194,7 +194,7 @@ class ActingTime:
                     self._left.clear()
                 self._over.set()
         for one in (*breakers, *actors):
-            one.result()  # an error of our own is none of the product's
+            one.result()  # an error of ours is not the product's
         self._run.acted_s = time.monotonic() - self._began
 
     def _act(self) -> None:
@@ -218,7 +218,7 @@ class ActingTime:
 
 
 def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None:
-    """Wait until nothing is owed twice in a row, and everybody was told everything."""
+    """Wait until nothing is owed twice in a row, and everyone was told everything."""
     began = time.monotonic()
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
     until(lambda: _answers(stack.database_url), what="the database was not back", timeout_s=PATIENCE_S)
@@ -273,7 +273,7 @@ UNANNOUNCED: Final = """
 
 
 def _answers(database_url: str) -> bool:
-    """Return whether the database takes connections: it may have been restarted as the time was over."""
+    """Return whether the database accepts connections: it may have been restarting when the time was up."""
     try:
         psycopg.connect(database_url).close()
     except psycopg.OperationalError:
@@ -282,13 +282,13 @@ def _answers(database_url: str) -> bool:
 
 
 def _in_step(records: Records, stack: Stack) -> bool:
-    """Return whether each ticket says what its follow-up says: lost webhooks are made up for within a minute."""
+    """Return whether each ticket agrees with its follow-up: lost webhooks are made up for within a minute."""
     followups, tickets = gathering.followups(records, stack), gathering.tickets(stack)
     return not any(learned.out_of_step(followups, tickets))
 
 
 def _looked_at(workspace: SandboxWorkspace, records: Records, stack: Stack) -> list[str]:
-    """Have each channel looked at that is not known as it is, or is owed what it refused; return their ids."""
+    """Have each channel polled whose state is unknown or that is owed what it refused; return their ids."""
     state = workspace.state()
     unknown = known_rooms.unknown(records.rows(gathering.ROOMS), state["channels"], bot=state["bot"])
     ids = [str(room["channel"]) for room, _ in unknown] + [str(one["channel"]) for one in records.rows(REFUSED)]
@@ -300,9 +300,9 @@ def _looked_at(workspace: SandboxWorkspace, records: Records, stack: Stack) -> l
 def _read_public(
     workspace: SandboxWorkspace, records: Records, stack: Stack, asked: Counter[tuple[object, object]]
 ) -> bool:
-    """Have public channels read while some are known to have people who left, thrice for each; return whether any had.
+    """Have public channels with leavers read, three times each; return whether any had them.
 
-    The event that says so may never have come.
+    The event that says so may have been lost.
     """
     there = {one["id"]: one for one in workspace.state()["channels"] if not one["is_archived"]}
     known = [(one["channel"], one["chat_id"]) for one in records.rows(IN_PUBLIC) if one["channel"] in there]
@@ -314,7 +314,7 @@ def _read_public(
 
 
 def _opened_once(account: SandboxAccount) -> bool:
-    """Return whether no page is open on two services any more: a look ends one within a minute or two."""
+    """Return whether no page is open on two services any more: a poll ends one within a minute or two."""
     return max(invariants.open_keys(account.state()["incidents"].values()).values(), default=0) < 2
 
 
@@ -323,7 +323,7 @@ def _unknown_groups(workspace: SandboxWorkspace, records: Records) -> list[str]:
 
 
 def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:
-    """Return whether Firekind was told of everything; what waits to be sent again is sent now."""
+    """Return whether Firekind was told everything; what waits to be resent is sent now."""
     try:
         return not workspace.wait_idle(hurry=True) and not account.wait_idle(hurry=True)
     except StackError:

@@ -1,4 +1,4 @@
-"""Keys that a run exchanges: the vendor takes the new one at once, and Firekind is started with it a while later."""
+"""Keys that a run exchanges: the vendor accepts the new one at once, Firekind is restarted with it later."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import SEEDS
 
-EXCHANGED: Final = (1, 4)  # with two seeds of seven two keys are exchanged: those that leave one of these
+EXCHANGED: Final = (1, 4)  # with two seeds in seven, two keys are exchanged: those with one of these remainders
 AFTER: Final = ((0.15, 0.35), (0.5, 0.65))  # of the length
 KEYS: Final = (
     *("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "PAGERDUTY_API_KEY"),
@@ -18,7 +18,7 @@ KEYS: Final = (
 
 
 def drawn(seed: int, *, length_s: float) -> Iterator[PlannedFault]:
-    """Draw which keys are exchanged with a seed, when, and how long people take to have Firekind follow."""
+    """Draw which keys a seed exchanges, when, and how long people take to update Firekind."""
     if seed % SEEDS not in EXCHANGED:
         return
     chance = random.Random(f"exchange {seed} {length_s:g}")  # noqa: S311 (what breaks, nothing secret)

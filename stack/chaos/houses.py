@@ -1,6 +1,6 @@
-"""The house of a run: with two seeds of three, other types and other user groups than the demo's.
+"""The house of a run: with two seeds in three, it has other types and user groups than the demo.
 
-The slugs of types, the names of people and what can be paged stay, as acts name them.
+The slugs of types, the names of people and the callees stay, because acts name them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ TYPES, WORKSPACE = "INCIDENT_TYPES_FILE", "FIREKIND_SANDBOX_WORKSPACE"
 SHIPPED: Final = ROOT / "fixtures" / "incident_types.yaml"
 LEFT, MACHINE = "jonas", "deploybot"  # someone who left the company, and a bot: both may be in a group
 SCHEDULES: Final = ("Leadership on call", "Engineering on call", "Support on call", "a schedule that is not there")
-ALONE: Final = 4  # the bit of a seed with which a house has one worker for everything
-POOLED, POOL = 1, 10  # with which seed of five there is a pooler, and with how many connections
+ALONE: Final = 4  # the bit of a seed that gives a house a single worker for everything
+POOLED, POOL = 1, 10  # which seed in five has a pooler, and with how many connections
 
 
 def drawn(seed: int, *, folder: Path) -> dict[str, str]:
-    """Return the settings that the house of a seed is read by, written into a folder; none for the demo's."""
+    """Return the settings for a seed's house, written into a folder; empty for the demo's."""
     if seed % 3 == 0:
         return {}
     chance = random.Random(f"house {seed}")  # noqa: S311 (who is in which group, nothing secret)
@@ -40,12 +40,12 @@ def drawn(seed: int, *, folder: Path) -> dict[str, str]:
 
 
 def alone(seed: int) -> dict[str, str]:
-    """Return the settings by which the worker has evidence in hand too, as `make run` does: with half of all."""
+    """Return the settings that make the worker also handle evidence, as `make run` does; for half of all seeds."""
     return dict(surroundings.ONE_MACHINE) if seed & ALONE else {}
 
 
 def pool(seed: int) -> int:
-    """Return how many connections PgBouncer has with a seed, where it is installed; 0 is none, which says so."""
+    """Return how many connections PgBouncer has for a seed, if it is installed; 0 means none."""
     if seed % 5 != POOLED:
         return 0
     if pgbouncer.find() is None:
@@ -55,7 +55,7 @@ def pool(seed: int) -> int:
 
 
 def types(about: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """Let each type invite, page, announce and close as chance has it; at least one stays open, and security closed."""
+    """Randomise what each type invites, pages, announces and closes; at least one stays open, and security closed."""
     handles = [one["handle"] for one in workspace.read()["groups"]]
     shipped = about["types"]
     about["default"] = chance.choice([one["slug"] for one in shipped])
@@ -75,9 +75,9 @@ def _one_of(handles: list[str], chance: random.Random) -> list[dict[str, str]]:
 
 
 def groups(about: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """Put other people into each group, guests and partners among them; one group is not there at all.
+    """Put other people into each group, including guests and partners; one group does not exist.
 
-    The channel in which incidents are announced may be archived, or private and without the app.
+    The announcement channel may be archived, or private and without the app.
     """
     anybody = [*STAFF, *STAFF, *GUESTS, *OUTSIDERS, LEFT, MACHINE]
     for one in about["groups"]:

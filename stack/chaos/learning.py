@@ -1,4 +1,4 @@
-"""What people do besides and afterwards: tickets are moved in the tracker, reviews written, incidents replayed."""
+"""What people do as well, and afterwards: they move tickets in the tracker, write reviews, replay incidents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPEED: Final = 600
 
 
 def _ticket(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
-    """Do something to a ticket of the incident, in the tracker."""
+    """Change a ticket of the incident, in the tracker."""
     link = f"/incidents/{codename}/"
     found = [one for one in cast.tracker.tickets() if link in one["body"] and not one["deleted"]]
     if not found:
@@ -30,7 +30,7 @@ def _ticket(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
 
 
 def _review(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
-    """Write below what a section of the review says, or publish it."""
+    """Write below what a review section says, or publish the review."""
     base = f"/incidents/{codename}/review"
     if act.kind == "review_written":
         form = {"text": f"{act.word} surprised us", "below": "1"}
@@ -39,7 +39,7 @@ def _review(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
 
 
 def _replay(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
-    """Play the incident again, if it has ended."""
+    """Replay the incident, if it has ended."""
     answer = cast.workspace.command(act.who, "general", f"/incident replay {codename} {SPEED}")
     words = str((answer.get("response") or {}).get("text") or "")
     found = LINK.search(words)
@@ -50,13 +50,13 @@ def _replay(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
 
 
 def _replay_next(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
-    """Bring forward what happened next in its replay."""
+    """Advance the incident's replay to what happened next."""
     drill = cast.replays.get(act.incident)
     return _sent(cast, act, f"/incidents/{drill}/replay", do="next") if drill else (IDLE, "")
 
 
 def _answer(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
-    """Say what one would do next in its replay."""
+    """Say what one would do next in the incident's replay."""
     drill = cast.replays.get(act.incident)
     if not drill:
         return IDLE, ""

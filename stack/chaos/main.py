@@ -137,7 +137,7 @@ def _figures(run: ChaosRun) -> list[str]:
 
 
 def _put_back(found: Aftermath) -> dict[str, str]:
-    """Say what was lost, where the database was put back."""
+    """Say what was lost, if the database was restored."""
     if not found.restores:
         return {}
     lost = sum(one.may_be_lost and bool(one.becomes) for one in found.accepted)
@@ -151,7 +151,7 @@ def _put_back(found: Aftermath) -> dict[str, str]:
 
 
 def _out(found: Aftermath) -> dict[str, str]:
-    """Say which vendor was out, and how long half of what others were asked for meanwhile took."""
+    """Say which vendor was down, and the median time of requests to others during that."""
     figures = {}
     for one in found.outages:
         seconds = held_up.waited(found, one)
@@ -162,7 +162,7 @@ def _out(found: Aftermath) -> dict[str, str]:
 
 
 def keep(run: ChaosRun, folder: Path) -> None:
-    """Keep what was judged, for who looks into a violation."""
+    """Keep the judged data, for investigating violations."""
     found = run.aftermath
     plain = {name: getattr(found, name) for name in found.__dataclass_fields__ if name != "accepted"}
     with (folder / "aftermath.json").open("w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""An outage of a run: one vendor answers nothing of use for minutes; what others are asked for goes on meanwhile."""
+"""An outage in a run: one vendor gives no useful answer for minutes; requests to others continue meanwhile."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import SEEDS
 
-OUT: Final = (2, 6)  # with two seeds of seven a vendor is out once: those that leave one of these
+OUT: Final = (2, 6)  # with two seeds in seven a vendor is down once: those with one of these remainders
 LONGEST_S: Final = 200.0
-# How each vendor is out: it says nothing and does the work, does it and hangs up, or does nothing.
+# How each vendor fails: it does the work without responding, does it and hangs up, or does nothing.
 WAYS: Final = {
     "slack": ("silence", "drop", "drop_before", "server_error"),
     "pager": ("silence", "timeout", "drop", "server_error"),
@@ -21,7 +21,7 @@ WAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A vendor was out from one moment to another, by the machine's clock."""
+    """A vendor was down from one moment to another, by the machine's clock."""
 
     vendor: str
     began_at: float
@@ -29,7 +29,7 @@ class Outage:
 
 
 def drawn(seed: int, *, length_s: float) -> PlannedFault | None:
-    """Draw the outage of a seed, if it has one: a third of the time at most, with a third left."""
+    """Draw the outage of a seed, if it has one: at most a third of the time, with a third left."""
     if seed % SEEDS not in OUT:
         return None
     chance = random.Random(f"outage {seed} {length_s:g}")  # noqa: S311 (what breaks, nothing secret)

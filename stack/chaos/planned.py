@@ -1,4 +1,4 @@
-"""What is planned for a run, as values: what people do, what breaks, and all of it."""
+"""The plan of a run, as values: what people do, what breaks, and all of it together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PlannedAct:
-    """What someone does at a moment: ``word`` is in its text and in nothing else."""
+    """What someone does at a moment: ``word`` is in its text and nowhere else."""
 
     n: int
     at_s: float
@@ -24,7 +24,7 @@ class PlannedAct:
 
 @dataclass(frozen=True, slots=True)
 class PlannedFault:
-    """What breaks at a moment, for so long, in one of the lanes whose faults follow one another."""
+    """What breaks at a moment, for how long, in one of the lanes whose faults follow one another."""
 
     n: int
     at_s: float
@@ -45,17 +45,17 @@ class Scenario:
 
     @property
     def digest(self) -> str:
-        """Name this scenario: two of one digest are the same."""
+        """A digest of this scenario: equal digests mean equal scenarios."""
         plain = {"acts": [asdict(one) for one in self.acts], "faults": [asdict(one) for one in self.faults]}
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def incidents(self) -> int:
-        """How many are to be declared."""
+        """How many incidents will be declared."""
         return sum(one.kind == "declare" for one in self.acts)
 
 
 def word(seed: int, n: int) -> str:
-    """Give a word that nobody writes by chance: letters alone, so that nothing escapes or links it."""
+    """Return a word that no one writes by chance: letters only, so that nothing escapes or links it."""
     letters = hashlib.sha256(f"{seed} {n}".encode()).hexdigest()[:12]
     return "zq" + letters.translate(str.maketrans("0123456789", "ghijklmnop"))

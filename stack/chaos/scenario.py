@@ -1,4 +1,4 @@
-"""What happens in a chaos run: a pure function of the seed and the length. Same seed, same acts and faults."""
+"""The scenario of a chaos run: a pure function of the seed and the length. Same seed, same acts and faults."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ STAFF: Final = (
 GUESTS: Final = ("zoe", "pavel")
 OUTSIDERS: Final = ("rosa",)
 AT_DRILLS: Final = ("mateo", "farah")  # who agreed to be invited to drills
-AT_THE_WEB: Final = ("ada", "mateo", "farah", "ingrid")  # of those whom the sandbox's sign-in page offers
+AT_THE_WEB: Final = ("ada", "mateo", "farah", "ingrid")  # of those on the sandbox's sign-in page
 TYPES: Final = ("ambiguous", "internal", "security", "time-bomb", "isolated", "major")
 DECLARED: Final = ("", "", "internal", "isolated", "time-bomb", "major", "security")
 PAGED: Final = ("Major incidents", "Security", "Engineering", "Support")
 INCIDENTS_A_MINUTE: Final = 24
 ACTS_AN_INCIDENT: Final = (3, 9)
-LASTS_S: Final = 90.0  # how long after it was declared people act on an incident
-DRILLS: Final = 12  # one of so many is a drill
-ANNOUNCED: Final = "incidents"  # the channel in which incidents are announced
+LASTS_S: Final = 90.0  # how long after its declaration people act on an incident
+DRILLS: Final = 12  # one in this many is a drill
+ANNOUNCED: Final = "incidents"  # the announcement channel
 LOST: Final = ("archive_announcing", "rename_announcing")  # how it is lost for a while
-MADE_UP_FOR: Final = ("member_*", "channel_*", "channel_*", "group_*")  # events that may never come
+MADE_UP_FOR: Final = ("member_*", "channel_*", "channel_*", "group_*")  # events that may be lost
 REVOKED: Final = "revoked"  # our token, for everything
 MAY_LEAVE: Final = ("kofi", "siobhan", "carlos")  # the company, at some moment
-QUIET_END: Final = 0.9  # share of the time within which incidents are declared
-# What of the pager breaks: a method and a path. Where its REST API does and its events do not, pages go the other way.
+QUIET_END: Final = 0.9  # the share of the time in which incidents are declared
+# How the pager fails: a method and a path. If its REST API fails and its events do not, pages use the fallback.
 PAGER_DOORS: Final = (
     *(("*", "*"), ("POST", "*"), ("PUT", "*")),
     *(("*", "/incidents*"), ("*", "/incidents*"), ("GET", "/incidents*"), ("POST", "/v2/enqueue")),
 )
 
-# What people do to an incident, each with how often.
+# What people do to an incident, each with its frequency.
 ACTS: Final[Mapping[str, int]] = {
     "retype": 26, "update": 16, "note": 8, "evidence_link": 4, "evidence_file": 5, "page": 7, "lead": 8, "role": 6,
     "bring": 5, "summary": 3, "title": 3, "mitigate": 5, "resolve": 5, "reopen": 5, "cancel": 1, "ask_in": 4,
@@ -49,7 +49,7 @@ ACTS: Final[Mapping[str, int]] = {
     "answer": 3,
 }  # fmt: skip
 
-# What an act needs before it: that is done by whoever leads, halfway between the declaration and the act.
+# What an act needs first: the lead does that, halfway between the declaration and the act.
 NEEDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("review_written", "review_published", "replay"), "resolve"),
     **dict.fromkeys(("replay_next", "answer"), "replay"),
@@ -104,14 +104,14 @@ def _declared(chance: random.Random) -> dict[str, Any]:
 
 
 def _somebody(chance: random.Random, kind: str, lead: str) -> str:
-    """Mostly whoever leads it or a colleague, sometimes somebody who may not."""
+    """Return mostly the lead or a colleague, sometimes someone who may not."""
     anybody = [lead] * 8 + [chance.choice(STAFF)] * 8 + [chance.choice(GUESTS), chance.choice(OUTSIDERS)]
     one = chance.choice(anybody)
     return lead if kind in {"rename_channel", "archive"} else chance.choice(AT_THE_WEB) if kind in ON_THE_WEB else one
 
 
 def _more(chance: random.Random) -> dict[str, Any]:
-    """Draw what an act may need, whichever it is: so many draws whatever is done, so that one act moves no other."""
+    """Draw the parameters an act may need: always the same number of draws, so that one act shifts no other."""
     return {
         "type": chance.choice((*TYPES, "security", "security")),
         "other": chance.choice(STAFF),
@@ -126,7 +126,7 @@ def _more(chance: random.Random) -> dict[str, Any]:
     }
 
 
-# Lanes: each breaks one thing after the other, and all of them break side by side.
+# Lanes: each breaks one thing after the other, and all of them run at the same time.
 Draw = Callable[[random.Random], tuple[str, float, dict[str, Any]]]
 
 
@@ -134,7 +134,7 @@ def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     kinds = ("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence")
     kind = chance.choice((*kinds, "freeze_worker", "freeze_worker", "freeze_web", "freeze_evidence"))
     places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice([*KINDS])}" for _ in range(6)]
-    longest_s = 45.0 if kind in {"freeze_worker", "freeze_evidence"} else 6.0  # longer than what it holds is held
+    longest_s = 45.0 if kind in {"freeze_worker", "freeze_evidence"} else 6.0  # longer than its claims last
     return kind, round(chance.uniform(0.2, longest_s), 2), {"places": places}
 
 
@@ -155,9 +155,9 @@ def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 
 
 def _events(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    """Draw what becomes of Slack's events: they come again, late and so in another order, or some never do.
+    """Draw what happens to Slack's events: they are repeated, come late and thus out of order, or are lost.
 
-    Those that are lost for good say who comes and goes, or what became of a channel: both are looked at as well.
+    Those that are lost forever say who joins and leaves, or what became of a channel: both are also polled.
     """
     kind = chance.choice(("event_again", "event_again", "event_late", "event_late", "event_lost"))
     what = chance.choice(("*", "*", "member_*", "channel_*"))
@@ -222,7 +222,7 @@ LANES: Final[Mapping[str, tuple[Draw, float]]] = {
 def _lane(seed: int, lane: str, *, length_s: float) -> Iterator[PlannedFault]:
     chance = random.Random(f"{lane} {seed} {length_s:g}")  # noqa: S311 (what breaks, nothing secret)
     draw, rest_s = LANES[lane]
-    rest_s = min(rest_s, length_s / 4)  # a short run is as rough
+    rest_s = min(rest_s, length_s / 4)  # a short run is just as rough
     at_s, n = chance.uniform(1, rest_s), 0
     while at_s < length_s:
         kind, lasts_s, more = draw(chance)

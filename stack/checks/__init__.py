@@ -1,4 +1,4 @@
-"""`test` and `check`: everything that must hold, in the order in which failing is cheapest."""
+"""`test` and `check`: everything that must hold, cheapest failures first."""
 
 import os
 import secrets
@@ -18,12 +18,12 @@ from stack.supervisor import prepared, surroundings
 from stack.terminal import paint, say
 
 BIN = Path(sys.executable).parent
-MOST = 8  # at once: each has a database and what it loads
-SPARE = 1  # works while others wait; with a second one they took a sixth more of the processor for the same tests
+MOST = 8  # at once: each has a database and its imports
+SPARE = 1  # more processes than cores, as some wait; a second one used a sixth more processor for the same tests
 HANDING_OUT = ("--dist=loadfile", "--no-loadscope-reorder")
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
 DEPLOY = ["python", "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-# As it is run in earnest: behind TLS, with a secret of its own.
+# As in production: behind TLS, with its own secret.
 DEPLOYED = {
     "DJANGO_SETTINGS_MODULE": "config.settings",
     "FIREKIND_BASE_URL": "https://firekind.example",
@@ -33,9 +33,9 @@ Check = Callable[[Mapping[str, str]], CheckVerdict]
 
 
 def command(argv: list[str], more: Mapping[str, str] | None = None, *, refused: str = "") -> Check:
-    """Return the check that runs a command, with settings laid over the others.
+    """Return the check that runs a command, with settings overlaid on the others.
 
-    With `refused` it passes when the command fails and says that.
+    With `refused` it passes if the command fails and says that.
     """
 
     def run(env: Mapping[str, str]) -> CheckVerdict:
@@ -56,7 +56,7 @@ def command(argv: list[str], more: Mapping[str, str] | None = None, *, refused: 
 
 
 def composed(variant: str) -> dict[str, str]:
-    """Return what the web process of a compose variant is given, behind TLS where the file leaves that open."""
+    """Return the web process's environment in a compose variant, behind TLS unless the file sets that."""
     web = compose.services(variant)["web"]
     return compose.settings(web, {"FIREKIND_BASE_URL": DEPLOYED["FIREKIND_BASE_URL"]}) | {
         "DJANGO_SETTINGS_MODULE": "config.settings"
@@ -77,7 +77,7 @@ STEPS: dict[str, Check] = {
     "migrations": command(["python", "-m", "stack.checks.migrations"], SETTINGS),
     "check --deploy": command(DEPLOY, DEPLOYED),
     "check --deploy, compose": command(DEPLOY, composed("compose")),
-    # The demo starts, and is called no deployment.
+    # The demo starts, and does not count as a deployment.
     "check, compose with the sandbox": command(["python", "manage.py", "check"], composed("compose with the sandbox")),
     "check --deploy, compose with the sandbox": command(
         DEPLOY, composed("compose with the sandbox"), refused="firekind.E002"
@@ -92,7 +92,7 @@ def test(*words: str) -> int:
 
 
 def check(*words: str) -> int:
-    """Run every check and then the tests; name what failed. Arguments are pytest's."""
+    """Run every check and then the tests; name the failures. Arguments are pytest's."""
     with _services() as env:
         failed = [name for name in STEPS if not _passes(name, env=env)]
         tests = _pytest(words, env=env)
@@ -115,7 +115,7 @@ def _passes(name: str, *, env: Mapping[str, str]) -> bool:
 
 
 def side_by_side(words: Sequence[str], *, cores: int | None = None) -> int:
-    """Return how many processes test at once: one a core, and more where some wait, as no quick test does."""
+    """Return how many processes test at once: one per core, and more if some wait, which quick tests do not."""
     cores = cores or os.cpu_count() or 1
     return max(2, min(MOST, cores if "quick" in words else cores + SPARE))
 
@@ -123,7 +123,7 @@ def side_by_side(words: Sequence[str], *, cores: int | None = None) -> int:
 def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
     try:
         place = {chromium.PLACE: str(chromium.require())}
-    except StackError as error:  # the browser tests fail one by one with the same words; the others can still run
+    except StackError as error:  # the browser tests fail one by one with the same message; the others can still run
         say(paint(str(error), "red"))
         place = {}
     argv = [str(BIN / "python"), "-m", "pytest", f"--numprocesses={side_by_side(words)}", *HANDING_OUT, *words]
@@ -132,7 +132,7 @@ def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
 
 @contextmanager
 def _services() -> Iterator[dict[str, str]]:
-    """Give an environment with a database and a broker that are thrown away, and none of the person's settings."""
+    """Yield an environment with a throwaway database and broker, and none of the person's settings."""
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
     with prepared.running(given) as urls:
         yield surroundings.blank() | urls

@@ -1,4 +1,4 @@
-"""What the compose files say, each way in which they are brought up: read as compose would, without it."""
+"""What the compose files say in each variant: read as compose would, without it."""
 
 import re
 import secrets
@@ -14,7 +14,7 @@ VARIANTS: Final[Mapping[str, tuple[str, ...]]] = {"compose": (REAL,), "compose w
 
 
 def services(variant: str) -> dict[str, dict[str, Any]]:
-    """Return the services of a variant, later files laid over earlier ones."""
+    """Return the services of a variant, later files overlaid on earlier ones."""
     merged: Any = {}
     for name in VARIANTS[variant]:
         merged = _laid(merged, yaml.safe_load((ROOT / name).read_text()))
@@ -23,12 +23,12 @@ def services(variant: str) -> dict[str, dict[str, Any]]:
 
 
 def settings(service: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a service, with what people give filled in; what they must give is drawn."""
+    """Return the environment of a service, with given values filled in; required ones are generated."""
     return {name: _filled(str(value), given) for name, value in service.get("environment", {}).items()}
 
 
 def _laid(under: Any, over: Any) -> Any:
-    """Lay one file's value over another's: maps name by name, lists one after the other, commands whole."""
+    """Overlay one file's value on another's: maps by key, lists concatenated, commands replaced."""
     if isinstance(under, dict) and isinstance(over, dict):
         laid = {name: value if name == "command" else _laid(under.get(name), value) for name, value in over.items()}
         return {**under, **laid}

@@ -1,4 +1,4 @@
-"""Whether the documentation builds as a site, where the tools for it are installed, and shows what is so."""
+"""Whether the documentation builds as a site, if the tools are installed, and its pictures are up to date."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from stack.documentation import building, stale_pictures
 
 
 def built(env: Mapping[str, str]) -> CheckVerdict:
-    """Build it and throw it away; say so where the tools are not here."""
+    """Build it and discard it; say so if the tools are missing."""
     if not building.installed():
         return CheckVerdict(True, skipped=building.MISSING)
     said = building.wrong()
@@ -15,5 +15,5 @@ def built(env: Mapping[str, str]) -> CheckVerdict:
 
 
 def pictures(env: Mapping[str, str]) -> CheckVerdict:
-    """Say which pictures are stale. A release fails by that, and no check: a new set is megabytes."""
+    """Report which pictures are stale. That fails a release but not a check, because a new set is megabytes."""
     return CheckVerdict(True, soon="\n".join(stale_pictures.stale()))

@@ -1,7 +1,7 @@
-"""Migrations that old processes survive: while one version replaces the other, both use the same tables.
+"""Migrations must not break old processes: during an upgrade, both versions use the same tables.
 
 Expand first, contract a release later. A migration that contracts says in `contracts` since when nothing uses what it
-takes away. docs/upgrading.md explains each rule.
+removes. docs/upgrading.md explains each rule.
 """
 
 import os
@@ -19,7 +19,7 @@ from django.db.migrations.state import ProjectState
 from django.db.models import Field, ManyToManyField
 
 OURS: Final = ("audit", "evidence", "identity", "incidents", "pagerduty", "reviews", "slack", "workflows")
-# The newest migration of each app in version 0.1.0. What is older was never run beside another version.
+# The newest migration of each app in version 0.1.0. Older ones never ran alongside another version.
 BASELINE: Final[Mapping[str, str]] = {
     "audit": "0003",
     "evidence": "0005",
@@ -30,7 +30,7 @@ BASELINE: Final[Mapping[str, str]] = {
     "slack": "0002",
     "workflows": "0013",
 }
-CONTRACTS: Final = "contracts"  # on a Migration: why nothing uses any more what it takes away
+CONTRACTS: Final = "contracts"  # on a Migration: why nothing uses what it removes any more
 GONE: Final = (ops.RemoveField, ops.DeleteModel, ops.RenameField, ops.RenameModel, ops.AlterModelTable)
 SPOILS: Final = re.compile(
     r"\b(DROP\s+(TABLE|COLUMN)|RENAME\s+(TO|COLUMN)|SET\s+NOT\s+NULL|TYPE\s+\w+)\b", re.IGNORECASE
@@ -98,7 +98,7 @@ def _is_there(before: ProjectState, app: str, model: str) -> bool:
 
 
 def problems(migration: Migration, before: ProjectState) -> Iterator[str]:
-    """Yield what old processes would not survive in a migration; nothing where it says that and why it contracts."""
+    """Yield what in a migration would break old processes; empty if it says that and why it contracts."""
     if getattr(migration, CONTRACTS, ""):
         return
     app, there = migration.app_label, before
@@ -106,7 +106,7 @@ def problems(migration: Migration, before: ProjectState) -> Iterator[str]:
     for operation in _flat(migration):
         rule = RULES.get(type(operation))
         if rule is not None:
-            # What this migration itself makes is empty, and nobody uses it yet.
+            # A table that this migration creates is empty, and not used yet.
             made = _model_of(operation)
             if not made or _is_there(there, app, made):
                 yield from rule(operation, state, app)
@@ -126,14 +126,14 @@ def _model_of(operation: Operation) -> str:
 
 
 def newer(loader: MigrationLoader) -> Iterator[tuple[Migration, ProjectState]]:
-    """Yield the migrations of ours that are newer than the baseline, each with the state that it finds."""
+    """Yield our migrations that are newer than the baseline, each with the state that it finds."""
     for (app, name), migration in sorted(loader.disk_migrations.items()):
         if app in OURS and name[:4] > BASELINE.get(app, ""):
             yield migration, loader.project_state((app, name), at_end=False)
 
 
 def main() -> int:
-    """Name what old processes would not survive; 1 when there is any of it."""
+    """Report what would break old processes; 1 if there is anything."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings_test")
     django.setup()
     found = 0

@@ -1,4 +1,4 @@
-"""What is known to be unsafe: patterns in our code (bandit), and versions of what it is built on (pip-audit)."""
+"""Known security problems: patterns in our code (bandit), and versions of our dependencies (pip-audit)."""
 
 import json
 import re
@@ -12,15 +12,15 @@ from config.env import ROOT
 from stack.checks.verdict import CheckVerdict
 
 BIN: Final = Path(sys.executable).parent
-LOCK: Final = "requirements/dev.txt"  # holds base.txt too
+LOCK: Final = "requirements/dev.txt"  # includes base.txt
 BANDIT: Final = "--quiet --recursive . --format json --severity-level medium --configfile pyproject.toml"
-# OSV knows what the Python Packaging Authority and GitHub publish, and is asked for versions, not for packages.
+# OSV has what the Python Packaging Authority and GitHub publish, and is asked about versions, not packages.
 AUDIT: Final = f"--requirement {LOCK} --disable-pip --require-hashes --vulnerability-service osv --format json"
 UNREACHABLE: Final = "Not done: the list of known vulnerabilities could not be reached, so nothing is known of them."
 
 
 def bandit(env: Mapping[str, str]) -> CheckVerdict:
-    """Name what bandit finds, but for what a comment on its lines answers already."""
+    """Report bandit's findings, except those already answered by a comment on their lines."""
     done = _run(["bandit", *BANDIT.split()], env)
     try:
         found = json.loads(done.stdout)
@@ -33,7 +33,7 @@ def bandit(env: Mapping[str, str]) -> CheckVerdict:
 
 
 def pip_audit(env: Mapping[str, str]) -> CheckVerdict:
-    """Name the pinned versions with known vulnerabilities; say so where the list of them cannot be reached."""
+    """Report pinned versions with known vulnerabilities; say so if their list cannot be reached."""
     done = _run(["pip-audit", *AUDIT.split(), "--progress-spinner", "off", "--timeout", "10"], env)
     try:
         packages = json.loads(done.stdout)["dependencies"]
@@ -44,7 +44,7 @@ def pip_audit(env: Mapping[str, str]) -> CheckVerdict:
 
 
 def _not_audited(words: str) -> CheckVerdict:
-    """Tell a network that is not there, which is said, from a mistake of ours, which fails."""
+    """Distinguish a missing network, which is reported, from a mistake of ours, which fails."""
     away = re.search(r"ConnectionError|ServiceError|Timeout|ProxyError|HTTPError", words)
     return CheckVerdict(True, skipped=UNREACHABLE) if away else CheckVerdict(False, words)
 
@@ -57,8 +57,8 @@ def _vulnerable(packages: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _is_answered(found: Mapping[str, Any]) -> bool:
-    """Return whether the same rule's comment for ruff, with its reason, stands on the lines; one is enough."""
-    rules = {"B703": "S308"}  # bandit has two rules for one thing
+    """Return whether the lines have the same rule's ruff comment, with its reason; one is enough."""
+    rules = {"B703": "S308"}  # bandit has two rules for this
     rule = rules.get(found["test_id"], f"S{found['test_id'][1:]}")
     lines = (ROOT / found["filename"]).read_text(encoding="utf-8").splitlines()
     span = found["line_range"]

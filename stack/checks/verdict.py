@@ -1,11 +1,11 @@
-"""What a check has to say."""
+"""The verdict of a check."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """Whether it passed, what it said, why it was not done, where it was not, and what should be done before long."""
+    """Whether it passed, its output, why it was not run if so, and what should be done before long."""
 
     passed: bool
     said: str = ""

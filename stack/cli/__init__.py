@@ -1,1 +1,1 @@
-"""What `python -m stack` runs itself: demo, run, one process, rehearsal."""
+"""Commands that `python -m stack` runs itself: demo, run, one process, rehearsal."""

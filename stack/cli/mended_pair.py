@@ -1,6 +1,7 @@
-"""`pair`: run a small shop as it was and as it was mended, and keep a CPU profile of each, to compare.
+"""`pair`: run a small shop before and after a fix, and keep a CPU profile of each, to compare.
 
-Both serve the same orders. What differs is how a price is found: first through the whole price list, then by an index.
+Both serve the same orders. They differ in how a price is found: first by scanning the whole price list, then by an
+index.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Priced = Callable[[str], int]
 
 
 def scan_price_list(article: str) -> int:
-    """Find a price as it was done: from the top of the list, every time."""
+    """Find a price the old way: from the top of the list, every time."""
     for name, price in PRICES:
         if name == article:
             return price
@@ -39,17 +40,17 @@ def scan_price_list(article: str) -> int:
 
 
 def look_up_price(article: str) -> int:
-    """Find a price as it is done since."""
+    """Find a price the new way."""
     return INDEX[article]
 
 
 def serve_orders(priced: Priced, *, orders: int = ORDERS) -> int:
-    """Serve all orders, and return what they come to."""
+    """Serve all orders, and return their sum."""
     return sum(serve_order(order, priced) for order in range(orders))
 
 
 def serve_order(order: int, priced: Priced) -> int:
-    """Serve one order: its prices, its receipt and the sum that protects it."""
+    """Serve one order: its prices, its receipt and its checksum."""
     basket = [f"article-{(31 * order + 17 * n) % ARTICLES}" for n in range(IN_BASKET)]
     prices = price_basket(basket, priced)
     return check_sum(render_receipt(basket, prices)) & 1 | sum(prices)
@@ -69,7 +70,7 @@ def render_receipt(basket: list[str], prices: list[int]) -> str:
 
 
 def check_sum(receipt: str) -> int:
-    """Add a receipt up, letter by letter."""
+    """Add up a receipt, letter by letter."""
     total = 0
     for letter in receipt:
         total = (31 * total + ord(letter)) & 0xFFFF
@@ -77,7 +78,7 @@ def check_sum(receipt: str) -> int:
 
 
 def sampled(work: Callable[[], object]) -> Stacks:
-    """Run something and return its CPU profile: where it was, and the CPU time since it was last looked at."""
+    """Run something and return its CPU profile: where it was, and the CPU time since the previous sample."""
     spent: Counter[tuple[str, ...]] = Counter()
     looks: Counter[tuple[str, ...]] = Counter()
     last = time.process_time_ns()
@@ -103,7 +104,7 @@ def sampled(work: Callable[[], object]) -> Stacks:
 
 
 def main(folder: str = "") -> None:
-    """Write both profiles into a folder, that of the fixtures unless another is named."""
+    """Write both profiles into a folder, by default that of the fixtures."""
     home = Path(folder) if folder else HOME
     home.mkdir(parents=True, exist_ok=True)
     for name, priced in (("shop-before", scan_price_list), ("shop-after", look_up_price)):

@@ -1,7 +1,7 @@
-"""One kind of process in this process's place, for a Procfile or a container: settings are checked first.
+"""Run one kind of process in place of this one, for a Procfile or a container: settings are checked first.
 
-`--host 0.0.0.0` listens on every address of a container whose ports are published on the loopback alone: what is
-reached from inside is then up to the container, so the settings do not say it.
+`--host 0.0.0.0` listens on every address of a container whose ports are published only on the loopback: the container
+then decides what is reachable, so this is not a setting.
 """
 
 import os
@@ -14,7 +14,7 @@ from stack.errors import StackError
 from stack.processes import ports
 from stack.processes.commands import PROCESSES
 
-SERVING: Final = {"web": 0, "sandbox": 1}  # after how many ports each listens
+SERVING: Final = {"web": 0, "sandbox": 1}  # each one's offset from the first port
 
 
 def _become(name: str) -> Callable[..., None]:
@@ -25,7 +25,7 @@ def _become(name: str) -> Callable[..., None]:
         else:
             env.load()
         listening = given | _listening(words)
-        if name in SERVING:  # a server of its own would end with its words for it
+        if name in SERVING:  # its own server would exit with its own message
             _require_free(name, listening)
         argv = PROCESSES[name](listening)
         os.execvp(argv[0], argv)  # noqa: S606 (our own words, and a shell would swallow signals)
@@ -34,7 +34,7 @@ def _become(name: str) -> Callable[..., None]:
 
 
 def _require_free(name: str, given: Mapping[str, str]) -> None:
-    """Raise StackError where nothing can listen on the address of a process."""
+    """Raise StackError if nothing can listen on a process's address."""
     port, host = env.port(given) + SERVING[name], given.get("HOST", ports.LOOPBACK)
     ports.listen(port, host=host, what=f"the {name}", advice="set PORT to another").close()
 

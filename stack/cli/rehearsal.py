@@ -1,7 +1,7 @@
-"""`rehearse`: back up a stack that works, restore it elsewhere, and see whether everything is there.
+"""`rehearse`: back up a running stack, restore it elsewhere, and check that everything is there.
 
-What is done is what docs/operations.md tells people to do: the database first, then the evidence, so that no row is
-saved whose file is not.
+It does what docs/operations.md tells people to do: first the database, then the evidence, so that no saved row lacks
+its file.
 """
 
 import json
@@ -31,12 +31,12 @@ DUMP, EVIDENCE = "firekind.dump", "evidence"
 
 
 def main(*words: str) -> int:
-    """Rehearse it, and print what was compared and how long each part took; 1 when something is missing.
+    """Rehearse it, and print what was compared and how long each part took; 1 if something is missing.
 
     With ``--moment`` it is restored to a moment, from a copy of the server and its archived log.
     """
     if words:
-        from stack.cli import to_a_moment  # it builds on this
+        from stack.cli import to_a_moment  # it imports this module
 
         return to_a_moment.main(*words)
     with tempfile.TemporaryDirectory(prefix="firekind-backup-") as place:
@@ -60,13 +60,13 @@ def main(*words: str) -> int:
 
 
 def verified(stack: Stack, head: str) -> CompletedProcess[str]:
-    """Verify the audit with a hash that was kept; no worker seals here, which would act on incidents."""
+    """Verify the audit with a kept hash; no worker seals here, because it would act on incidents."""
     stack.manage("audit", "seal")
     return stack.manage("audit", "verify", "--head", head, check=False)
 
 
 def told(before: dict[str, Any], after: dict[str, Any], audited: CompletedProcess[str]) -> int:
-    """Print what is the same and what was lost, and whether the audit verifies; 1 unless all of it does."""
+    """Print what is the same and what was lost, and whether the audit verifies; 1 unless everything does."""
     lost = [name for name, value in before.items() if after.get(name) != value]
     for name in before:
         say(f"  {paint('lost', 'red') if name in lost else paint('same', 'green')} {name}")
@@ -75,13 +75,13 @@ def told(before: dict[str, Any], after: dict[str, Any], audited: CompletedProces
 
 
 def back_up(stack: Stack, into: Path) -> None:
-    """Save the database, then the evidence; the stack goes on working."""
+    """Save the database, then the evidence; the stack keeps running."""
     database_copy.keep(stack.database_url, into / DUMP)
     shutil.copytree(evidence_of(stack), into / EVIDENCE, ignore=shutil.ignore_patterns("scratch"))
 
 
 def restore(stack: Stack, saved: Path) -> None:
-    """Put what was saved into a stack that is empty and of which no process runs."""
+    """Restore what was saved into an empty stack without running processes."""
     database_copy.put_back(stack.database_url, saved / DUMP)
     shutil.copytree(saved / EVIDENCE, evidence_of(stack), dirs_exist_ok=True)
 
@@ -91,7 +91,7 @@ def evidence_of(stack: Stack) -> Path:
 
 
 def token_of(stack: Stack) -> Api:
-    """Make a token once the workspace's people are known."""
+    """Create a token once the workspace's people are known."""
 
     def made() -> str:
         done = stack.manage("evidence_token", WHO, "--name", "rehearsal", check=False)
@@ -101,7 +101,7 @@ def token_of(stack: Stack) -> Api:
 
 
 def fill(stack: Stack, api: Api) -> list[str]:
-    """Declare incidents, one of them private, with evidence; wait until it was read and everything is sealed."""
+    """Declare incidents, one of them private, with evidence; wait until it is read and everything is sealed."""
     names = [declare(stack, "checkout is slow"), declare(stack, "a key leaked", "--type", "security")]
     names += [declare(stack, f"mail {n} is late") for n in range(INCIDENTS - len(names))]
     for name in names:
@@ -112,7 +112,7 @@ def fill(stack: Stack, api: Api) -> list[str]:
 
 
 def settle(stack: Stack) -> None:
-    """Wait until nothing is owed, everything that came was read, and the audit is sealed."""
+    """Wait until nothing is owed, everything received is read, and the audit is sealed."""
     sealed = (
         "SELECT (SELECT max(id) FROM incidents_event) = (SELECT (tops ->> 'events')::bigint FROM audit_seal "
         "ORDER BY n DESC LIMIT 1) AND NOT EXISTS (SELECT FROM workflows_effect WHERE state IN ('waiting', 'running')) "
@@ -128,7 +128,7 @@ def declare(stack: Stack, title: str, *more: str) -> str:
 
 
 def seen(stack: Stack, names: list[str], token: str) -> dict[str, Any]:
-    """Look at everything from outside: timelines, effects, and evidence as it is drawn and as it came."""
+    """Look at everything from outside: timelines, effects, and evidence as drawn and as received."""
     api, found = Api(stack.base_url, token), {}
     for name in names:
         told = json.loads(stack.manage("incident", "show", name, "--json").stdout)

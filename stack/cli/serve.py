@@ -1,4 +1,4 @@
-"""`demo` and `run`: a stack that stays up until it is told to end."""
+"""`demo` and `run`: a stack that stays up until it is stopped."""
 
 import time
 from collections import defaultdict
@@ -17,17 +17,17 @@ from stack.terminal import hear, paint, say
 # Settings that the stack itself fills in before any process reads them.
 SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
 WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the web and the terminal."
-# What the first incidents of a demo are called, and what its stories and pictures so show.
+# The codenames of a demo's first incidents, which its stories and pictures therefore show.
 CODENAMES = {"FIREKIND_CODENAMES": "amber-otter,quiet-harbor,plain-meadow"}
 LOOK_S = 0.5
-# A process that ends this often within the span, in seconds, is not started again.
+# A process that exits this often within the span, in seconds, is not restarted.
 FALLS, SPAN_S = 5, 60.0
 
 
 def demo() -> None:
-    """Run everything with the sandbox in Slack's and PagerDuty's place, play the story, and stay up."""
+    """Run everything with the sandbox in place of Slack and PagerDuty, play the story, and stay up."""
     given = surroundings.exported()
-    story.asked()  # a story that nobody wrote is said before anything starts
+    story.asked()  # a misspelled story is reported before anything starts
     port, data_dir = env.port(given), env.data_dir(given)
     services.wait_for_leftovers(data_dir)
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:
@@ -75,7 +75,7 @@ def run() -> None:
 
 @contextmanager
 def _doors(port: int, *, names: Sequence[str], target: str, host: str = ports.LOOPBACK) -> Iterator[dict[str, socket]]:
-    """Listen on the port of each name in turn, starting at `port`."""
+    """Listen on a port for each name in turn, starting at `port`."""
     advice = f"choose another, for example `make {target} PORT={port + 1000 if port < 64000 else 8000}`"
     with ExitStack() as exits:
         yield {
@@ -89,18 +89,18 @@ def _say_address(name: str, url: str, what: str = "") -> None:
 
 
 def _stay(stack: running.Stack) -> None:
-    """Run until a signal comes, restarting processes that exit."""
+    """Run until a signal arrives, restarting processes that exit."""
     falls: dict[str, list[float]] = defaultdict(list)
     try:
         while True:
             time.sleep(LOOK_S)
             _restart_fallen(stack, falls)
-    except SystemExit:  # a signal: ending is what it is for, so it ends well
+    except SystemExit:  # a signal: stopping is what it is for, so this is a clean exit
         say(paint("Stopping ...", "grey"))
 
 
 def _restart_fallen(stack: running.Stack, falls: dict[str, list[float]]) -> None:
-    """Start again what ended, servers first, and note when. Raises StackError where one does so again and again."""
+    """Restart what exited, servers first, and record when. Raises StackError if one keeps exiting."""
     for process in (*stack.servers.values(), *stack.processes.values()):
         if process.exit_code is None:
             continue

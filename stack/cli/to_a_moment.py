@@ -1,7 +1,7 @@
-"""`rehearse --moment`: restore a stack to a moment, from a copy of its server and the log that was archived since.
+"""`rehearse --moment`: restore a stack to a moment, from a copy of its server and the log archived since.
 
-What is done is what docs/operations.md tells people to do. The evidence is newer than the moment, as it may be: its
-files are named by what is in them, and one that no row knows is only a file too many.
+It does what docs/operations.md tells people to do. The evidence is newer than the moment, which is fine: its files are
+named by content, and one that no row refers to is merely surplus.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
 
 MOMENT: Final = "before-the-mistake"
-# The server's user reaches its own folder alone, so the archive is in there; anywhere else it would be another machine.
+# The server's user can only reach its own folder, so the archive is in there; in production it would be another
+# machine.
 ARCHIVE: Final = "archive"
 ARCHIVING: Final = (
     "ALTER SYSTEM SET archive_mode = 'on'",
@@ -43,7 +44,7 @@ archive_mode = 'off'
 
 
 def main(*words: str) -> int:
-    """Rehearse it, and print what was compared; 1 when something is missing, or there though it came later."""
+    """Rehearse it, and print what was compared; 1 if something is missing, or is there although it came later."""
     if words != ("--moment",):
         raise StackError(f"{' '.join(words)!r} is not understood: only --moment may follow.")
     with tempfile.TemporaryDirectory(prefix="firekind-moment-") as name, closing(Guard()) as guard:
@@ -85,7 +86,7 @@ def _turn_back(place: Path) -> None:
 
 @contextmanager
 def _served(place: Path, name: str, guard: Guard) -> Iterator[tuple[Stack, Path]]:
-    """Give a stack over the server of a folder, of which no process runs yet, and the server's sockets."""
+    """Yield a stack on the server in a folder, without running processes yet, and the server's sockets."""
     with (
         _server(place, name, guard) as (url, sockets),
         throwaway(processes=(), env={"DATABASE_URL": url}, preloaded=False) as stack,
@@ -95,7 +96,7 @@ def _served(place: Path, name: str, guard: Guard) -> Iterator[tuple[Stack, Path]
 
 @contextmanager
 def _server(place: Path, name: str, guard: Guard) -> Iterator[tuple[str, Path]]:
-    """Run the server of a folder, made and set to archive if it is new; give the application's address, and sockets."""
+    """Run the server in a folder, created with archiving if it is new; yield the application's URL, and the sockets."""
     is_new = not (place / name).exists()
     with services.sockets(place / f"{name}-run") as sockets:
         server = postgres.start(place / name, sockets=sockets, guard=guard)
@@ -120,7 +121,7 @@ def _archiving(server: Process, folder: Path, sockets: Path, guard: Guard) -> Pr
 
 
 def _copy(sockets: Path, into: Path) -> None:
-    """Copy the whole server while it works."""
+    """Copy the whole server while it runs."""
     words = f"--pgdata={into} --checkpoint=fast --no-sync --wal-method=none"
     database_copy.do("pg_basebackup", *words.split(), f"--dbname=host={sockets} user={postgres.OWNER}")
 
@@ -131,7 +132,7 @@ def _say_more(stack: Stack, name: str, text: str) -> None:
 
 
 def _mark(sockets: Path) -> None:
-    """Name this moment in the log, so that it can be gone back to."""
+    """Name this moment in the log, as a restore point."""
     with _owner(sockets) as database:
         database.execute("SELECT pg_create_restore_point(%s)", [MOMENT])
 
@@ -155,7 +156,7 @@ def _archived(sockets: Path) -> None:
 
 
 def _promoted(sockets: Path) -> None:
-    """Wait until the server takes writes: until then it replays its log."""
+    """Wait until the server accepts writes: until then it replays its log."""
     with _owner(sockets) as database:
         done = "SELECT NOT pg_is_in_recovery()"
         waiting.until(lambda: (database.execute(done).fetchone() or [0])[0], what="the end of recovery", timeout_s=60)

@@ -1,7 +1,7 @@
-"""`make conformance`: read small files of every format, and hold what is read against judges that are not ours.
+"""`make conformance`: read small files in every format, and compare the results with independent judges.
 
-Each file in ``fixtures/conformance/<format>/`` has a table beside it, counted by hand: what each function counts itself
-and with all that it calls. Where Go is installed, `go tool pprof` judges what it can read.
+Each file in ``fixtures/conformance/<format>/`` has a table next to it, counted by hand: each function's self value and
+total. If Go is installed, `go tool pprof` judges what it can read.
 """
 
 from stack.conformance.table import main

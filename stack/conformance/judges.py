@@ -1,4 +1,4 @@
-"""Who says what a file holds: a count by hand that lies beside it, and tools that others made."""
+"""The judges of a file's content: a manual count next to it, and other people's tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stack.errors import StackError
 HOME = Path(__file__).resolve().parents[2] / "fixtures" / "conformance"
 COUNTED = ".counted.json"
 PATIENCE_S = 60
-# Function -> what it counts itself, and with all that it calls.
+# Function -> its self value, and its total.
 Counts = Mapping[str, tuple[int, int]]
 # The formats that `go tool pprof` reads, and how; without the program it knows no names of addresses.
 GO_READS: Mapping[str, tuple[str, ...]] = {
@@ -23,16 +23,16 @@ GO_READS: Mapping[str, tuple[str, ...]] = {
     "legacy_pprof": ("-addresses",),
     "gperftools_cpu": ("-addresses",),
 }
-# In which unit it prints whole numbers of sizes and times.
+# The unit in which it prints whole numbers of sizes and times.
 UNITS: Mapping[str, str] = {"inuse_space": "B", "delay": "ns"}
-# How that names an address: with leading zeros, and the program that it is in.
+# Its name for an address: with leading zeros, and the program that contains it.
 ADDRESS = re.compile(r"0*([0-9a-f]+) \[.*\]")
 TOP_LINE = re.compile(r"\s*(-?\d+)(?:\w*)\s+[\d.]+%\s+[\d.]+%\s+(-?\d+)(?:\w*)\s+[\d.]+%\s+(.*\S)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One file and what one judge says of one of its sample types."""
+    """One file and what one judge says about one of its sample types."""
 
     format: str
     judge: str
@@ -42,7 +42,7 @@ class Judged:
 
 
 def judged(format: str) -> Iterator[Judged]:
-    """Yield what each judge says of each file of a format."""
+    """Yield what each judge says about each file in a format."""
     for path in sorted(HOME.joinpath(format).glob("*")):
         if not path.name.endswith(COUNTED):
             for judge in JUDGES:

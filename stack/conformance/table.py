@@ -1,4 +1,4 @@
-"""The table: format, judge, files, how many are equal, equal but for names, unlike, refused."""
+"""The table: format, judge, files, how many are equal, equal except for names, different, rejected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTCOMES = (EQUAL, BUT_NAMES, UNLIKE, REFUSED)
 
 
 def main(*names: str, say: Callable[[str], None] = print) -> int:
-    """Print the table of all formats, or of those that are named; return 1 when something differs or is refused."""
+    """Print the table for all formats, or for those named; return 1 if something differs or is rejected."""
     if unknown := set(names) - set(formats.FORMATS):
         raise StackError(f"No such format: {', '.join(sorted(unknown))}. There are {', '.join(formats.FORMATS)}.")
     say(f"{'format':<14} {'judge':<16} {'files':>5}  " + "  ".join(OUTCOMES))
@@ -37,7 +37,7 @@ def main(*names: str, say: Callable[[str], None] = print) -> int:
 
 
 def compared(one: Judged) -> str:
-    """Read a file and say how what was read compares with what its judge says."""
+    """Read a file and say how the result compares with the judge's."""
     try:
         read = _counts(one)
     except Unreadable:
@@ -48,7 +48,7 @@ def compared(one: Judged) -> str:
 
 
 def _counts(one: Judged) -> Counts:
-    """Return what each function counts, by the sample type that the judge speaks of."""
+    """Return what each function counts, in the judge's sample type."""
     tree = calltree.build(formats.read_file(one.path))
     types = [kind.name for kind in tree.sample_types]
     if one.sample_type not in types:

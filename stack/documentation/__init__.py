@@ -1,1 +1,1 @@
-"""`docs`: the documentation site, built strictly from the Markdown files and looked through for dead links."""
+"""`docs`: the documentation site, built strictly from the Markdown files and checked for dead links."""

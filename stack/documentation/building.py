@@ -1,4 +1,4 @@
-"""Build the site with Sphinx, where a warning is an error, and look through what came out."""
+"""Build the site with Sphinx, with warnings as errors, and check the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MISSING: Final = "Not done: Sphinx is not installed here; `make docs` installs i
 
 
 def main() -> int:
-    """Leave the site in `dist/docs`. Raises StackError with what is wrong in it."""
+    """Write the site to `dist/docs`. Raises StackError with what is wrong in it."""
     if not installed():
         raise StackError(MISSING)
     if wrong := build(SITE):
@@ -35,18 +35,18 @@ def main() -> int:
 
 
 def installed() -> bool:
-    """Return whether the tools are here; `make docs` and `make check` install them."""
+    """Return whether the tools are installed; `make docs` and `make check` install them."""
     return all(importlib.util.find_spec(name) for name in ("sphinx", "furo", "myst_parser"))
 
 
 def wrong() -> str:
-    """Build the site somewhere, throw it away, and return what is wrong with it, if anything."""
+    """Build the site in a temporary folder, and return what is wrong with it, if anything."""
     with tempfile.TemporaryDirectory(prefix="firekind-docs-") as place:
         return build(Path(place) / "site")
 
 
 def build(into: Path) -> str:
-    """Build the site, and return what is wrong with it: what Sphinx warns of, else what pages name in vain."""
+    """Build the site, and return what is wrong with it: Sphinx's warnings, else dead links."""
     shutil.rmtree(into, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="firekind-docs-") as read:
         argv = [*SPHINX, "--doctree-dir", read, ".", str(into)]

@@ -1,4 +1,4 @@
-"""What pages of a built site name: other pages, places in them, and files. None may be missing or elsewhere."""
+"""Links in a built site: to other pages, places in them, and files. None may be dead or load from elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-# What a browser fetches by itself, by tag and attribute; other addresses are only followed.
+# What a browser loads by itself, by tag and attribute; other links are only followed.
 FETCHED: Final = {("img", "src"), ("script", "src"), ("source", "srcset"), ("link", "href"), ("iframe", "src")}
 FOLLOWED: Final = {("a", "href")}
 ELSEWHERE: Final = "{page} fetches {address} from elsewhere"
@@ -17,7 +17,7 @@ MISSING: Final = "{page} names {address}, which is not there"
 
 
 class BuiltPage(HTMLParser):
-    """What one page names, and which places it has."""
+    """The links of one page, and its anchors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class BuiltPage(HTMLParser):
         self.places: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep addresses and ids."""
+        """Collect links and ids."""
         for name, value in attrs:
             if name == "id" and value:
                 self.places.add(value)
@@ -42,7 +42,7 @@ def read(path: Path) -> BuiltPage:
 
 
 def dead(site: Path) -> Iterator[str]:
-    """Yield a sentence for each address that leads nowhere, and for each file that would come from elsewhere."""
+    """Yield a sentence for each dead link, and for each file that would be loaded from elsewhere."""
     for path in sorted(site.rglob("*.html")):
         for address, fetched in read(path).named:
             if says := _wrong(address, path=path, fetched=fetched):

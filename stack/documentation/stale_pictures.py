@@ -1,7 +1,7 @@
-"""Which pictures show what is no longer so: what each was taken of is kept beside it, file by file.
+"""Which pictures are out of date: for each, the state of the files it shows is stored next to it.
 
-Only what can change a picture counts: not comments, spaces, what is printed, or attributes that scripts and screen
-readers read.
+Only what can change a picture counts: not comments, white space, print styles, or attributes that only scripts and
+screen readers use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from incidents import bundles
 
 KEPT: Final = Path("docs/images/taken.json")
 PANELS: Final = ["workflows/progress.html", "workflows/pages.html", "workflows/alerts.html", "evidence/panel.html"]
-# The pages of which a command of `stack/pictures/album.py` takes pictures, and what else they show.
+# The pages that a command of `stack/pictures/album.py` takes pictures of, and what else these show.
 PAGES: Final = {
     "retype": (
         "incidents/declare.html",
@@ -43,7 +43,7 @@ ELSEWHERE: Final = re.compile(r"@media (?:print|\(forced-colors[^{]*)\s*{|@page[
 
 
 def files(name: str, *, root: Path = ROOT) -> Iterator[str]:
-    """Yield the paths of what a group of pictures shows: its pages, what they take in, their styles, and the rest."""
+    """Yield the paths of what a group of pictures shows: its pages, their includes, their styles, and the rest."""
     yield from (str(path.relative_to(root)) for pattern in BESIDE[name] for path in sorted(root.glob(pattern)))
     found, ahead = set[str](), [*PAGES[name], *(PANELS if name == "retype" else ())]
     while ahead:
@@ -62,7 +62,7 @@ def _styles(template: Path) -> Iterator[str]:
 
 
 def seen(text: str) -> str:
-    """Return what of a file can change a picture."""
+    """Return the part of a file that can change a picture."""
     text = UNSEEN.sub("", text)
     while found := ELSEWHERE.search(text):
         depth, at = 1, found.end()
@@ -74,13 +74,13 @@ def seen(text: str) -> str:
 
 
 def state(name: str, *, root: Path = ROOT) -> dict[str, str]:
-    """Return what a group of pictures shows now: a digest for each file."""
+    """Return what a group of pictures would show now: a digest for each file."""
     found = {path: seen((root / path).read_text(encoding="utf-8")) for path in files(name, root=root)}
     return {path: sha256(text.encode()).hexdigest()[:12] for path, text in sorted(found.items())}
 
 
 def keep(names: Iterator[str] | tuple[str, ...], *, root: Path = ROOT) -> None:
-    """Write down that these groups were taken of what is here now."""
+    """Record that these groups were taken of the current files."""
     kept = {**_kept(root), **{name: state(name, root=root) for name in names}}
     (root / KEPT).write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -1,8 +1,8 @@
-"""`make fuzz`: hand the readers of evidence what nobody would write, for a while, and see that they refuse it well.
+"""`make fuzz`: give the evidence readers malformed inputs for a while, and check that they reject them properly.
 
-The readers run in a process of their own, with bounded memory and time. Only ``Unreadable`` may come of an input, or
-a profile that keeps the laws. What breaks that is kept in ``fixtures/fuzz/<format>/found-…`` and read again by every
-run of the tests.
+The readers run in a separate process, with bounded memory and time. An input may only result in ``Unreadable``, or in a
+profile that keeps the laws. Inputs that break this are kept in ``fixtures/fuzz/<format>/found-…`` and read again in
+every test run.
 """
 
 from stack.fuzzing.supervising import main

@@ -1,4 +1,4 @@
-"""What must hold of whatever a reader accepts."""
+"""What must hold for anything that a reader accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TREE_FRAMES = 2_000_000
 
 
 def judge(data: bytes) -> str:
-    """Read some content; return what it was taken for, or the kind of error. Raises what a reader must not."""
+    """Read some content; return what it was recognised as, or the kind of error. Raises anything a reader must not."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
@@ -50,7 +50,7 @@ def _read(path: Path) -> str:
 
 
 def check_stacks(stacks: Stacks) -> None:
-    """Hold stacks to what ``Stacks`` promises."""
+    """Check that stacks keep the promises of ``Stacks``."""
     n, names = len(stacks), len(stacks.names)
     assert stacks.values.shape == (len(stacks.sample_types), n), "one row a sample type, one column a sample"
     assert len(stacks.sample_types) > 0, "something is counted"
@@ -74,14 +74,14 @@ def check_stacks(stacks: Stacks) -> None:
 
 
 def check_told(told: Mapping[str, Any]) -> None:
-    """Hold what is told beside the samples to what a database stores."""
+    """Check that a database can store the metadata."""
     text = json.dumps(dict(told), allow_nan=False)
-    # A backslash that somebody wrote stands twice in the text: what follows it is words.
+    # A literal backslash is doubled in the text, and what follows it is plain words.
     assert not re.search(r"(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])", text), "a database stores what is told"
 
 
 def check_tree(tree: CallTree, stacks: Stacks) -> None:
-    """Hold a tree to the exact totals of its stacks."""
+    """Check a tree against the exact totals of its stacks."""
     for type, total in enumerate(stacks.totals):
         totals = tree.totals[type].astype(np.int64)
         assert int(totals[0]) == total, "the root counts everything"

@@ -1,4 +1,4 @@
-"""Ways to spoil a file: bits, numbers, slices, nesting, values of JSON. The same seed spoils the same way."""
+"""Ways to corrupt a file: bits, numbers, slices, nesting, JSON values. The same seed corrupts the same way."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ODD_BYTES = (
 
 
 def spoiled(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Return one of the seeds after some mutations, most often few."""
+    """Return one of the seeds after some mutations, usually few."""
     data = random.choice(seeds)
     for _ in range(1 + min(int(random.expovariate(0.6)), 12)):
         data = random.choice(MUTATIONS)(random, data, seeds)[:MOST]
@@ -99,7 +99,7 @@ def _inflate(random: Random, data: bytes, _seeds: Sequence[bytes]) -> bytes:
 
 
 def _restructure(random: Random, data: bytes, _seeds: Sequence[bytes]) -> bytes:
-    """Change one value somewhere in JSON; other content stays."""
+    """Change one value somewhere in JSON; other content is unchanged."""
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
@@ -123,7 +123,7 @@ def _restructure(random: Random, data: bytes, _seeds: Sequence[bytes]) -> bytes:
 
 
 def _holders(tree: Any) -> list[Any]:
-    """Return every list and object that holds something."""
+    """Return every list and object that is not empty."""
     found, waiting = [], [tree]
     while waiting:
         one = waiting.pop()

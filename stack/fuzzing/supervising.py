@@ -1,4 +1,4 @@
-"""Try every format in turn, and stand outside while its readers are tried."""
+"""Try every format in turn, supervising from outside while its readers are tried."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stack.errors import StackError
 from stack.fuzzing import corpus
 
 SECONDS = "60"
-# Beyond the time that it was given, a process that is still running hangs.
+# A process that still runs this long after its time has hung.
 GRACE_S = 60.0
 
 
 def main(seconds: str = SECONDS, *names: str) -> int:
-    """Try formats (all, or those that are named) for some seconds in all, each time others; 1 when something broke."""
+    """Try formats (all, or those named) for some seconds in total, differently each time; 1 if something broke."""
     if not seconds.isdecimal() or set(names) - set(corpus.names()):
         raise StackError(f"`make fuzz ARGS='60 pprof'`: seconds, then formats among {', '.join(corpus.names())}.")
     chosen = names or tuple(corpus.names())
@@ -37,7 +37,7 @@ def main(seconds: str = SECONDS, *names: str) -> int:
 
 
 def tried(name: str, *, seconds: float, seed: str) -> Counter[str]:
-    """Try one format; return how many inputs were taken for what."""
+    """Try one format; return how many inputs were recognised as what."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as room:
         command = [sys.executable, "-m", "stack.fuzzing.trial", name, seed, str(seconds), room]
         try:

@@ -1,6 +1,6 @@
 """The process in which readers are tried: ``python -m stack.fuzzing.trial FORMAT SEED SECONDS ROOM``.
 
-Each input is written to ROOM before it is read, so that the parent process has it if this one dies of it.
+Each input is written to ROOM before it is read, so that the parent process has it if this one dies.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from evidence.reader import reading
 from stack.fuzzing import corpus, laws, mutations
 
 MEMORY_MIB = 2048
-# Of processor time, for inputs of at most 256 KiB.
+# Processor time, for inputs of at most 256 KiB.
 SLOW_S = 8.0
 
 
 class Slow(BaseException):
-    """A reader took longer for an input than any of this size may take; nothing in a reader catches this."""
+    """A reader took longer for an input than any of this size may take; no reader catches this."""
 
 
 def main(name: str, seed: str, seconds: str, room: str) -> int:
-    """Try inputs until the time is over; keep what breaks, and tell what came of all."""
+    """Try inputs until the time is up; keep those that break, and report all results."""
     reading.bound(memory_mib=MEMORY_MIB, cpu_s=int(float(seconds)) + 60)
     signal.signal(signal.SIGVTALRM, _too_slow)
     random = Random(f"{name} {seed}")  # noqa: S311 - it has to be the same again, not secret
@@ -56,7 +56,7 @@ def _try(name: str, data: bytes, known: set[str]) -> str:
 
 
 def _note(name: str, data: bytes, error: BaseException, known: set[str]) -> None:
-    """Keep the first input that breaks at one place in one way."""
+    """Keep the first input that breaks at a given place in a given way."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{type(error).__name__} {last.filename}:{last.lineno}"
     if place not in known:

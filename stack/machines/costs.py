@@ -1,6 +1,6 @@
 """What one responder, one change, one page and one declare cost each part, in processor time and memory.
 
-The estimate of docs/scaling.md is worked out from these; `estimated` does it again from what was measured.
+The estimate in docs/scaling.md is computed from these; `estimated` repeats it from the measurements.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class MeasuredCosts:
     """Milliseconds of processor time, and KiB of memory."""
 
     stream_kib: float
-    stream_change_ms: float  # of the web, for each open page that is told of a change
-    all_heard_s: float  # until the last of so many streams was told
-    page_ms: float  # of the web, for a whole page of an incident
+    stream_change_ms: float  # of the web, for each open page that is notified of a change
+    all_heard_s: float  # until the last of these streams was notified
+    page_ms: float  # of the web, for a whole incident page
     page_database_ms: float
-    news_ms: float  # of the web, for what an open page fetches once it was told of a change
+    news_ms: float  # of the web, for what an open page fetches once it was notified of a change
     news_database_ms: float
-    declare_ms: Mapping[str, float]  # of each part, with everything that follows from it
+    declare_ms: Mapping[str, float]  # of each part, including everything that follows from it
 
 
 @dataclass(frozen=True, slots=True)
 class AssumedLoad:
-    """Whom the estimate is for: how many there are, and what they do."""
+    """Who the estimate is for: how many people there are, and what they do."""
 
     responders: int = 10_000
     incidents: int = 1_000
@@ -55,17 +55,17 @@ class AssumedLoad:
 
 
 def measured(fleet: Fleet, codename: str) -> MeasuredCosts:
-    """Measure all of it on machines that have nothing else to do."""
+    """Measure everything on otherwise idle machines."""
     stream_kib, stream_change_ms, all_heard_s = _streams(fleet, codename)
     page, news = _pages(fleet, codename)
     return MeasuredCosts(stream_kib, stream_change_ms, all_heard_s, *page, *news, _declares(fleet))
 
 
 def estimated(costs: MeasuredCosts, load: AssumedLoad) -> dict[str, float]:
-    """Work out how many cores of each part a load takes, and its memory for open pages in GiB. Pure.
+    """Compute how many cores of each part a load takes, and its memory for open pages in GiB. Pure.
 
-    Each responder has one page open and follows one incident. A change has every page that shows its incident told, and
-    what is new fetched by each.
+    Each responder has one page open and follows one incident. A change notifies every page that shows its incident, and
+    each fetches what is new.
     """
     changes_s = load.incidents * load.changes_a_minute / 60
     told_s = changes_s * load.responders / load.incidents
@@ -128,13 +128,13 @@ def _streams(fleet: Fleet, codename: str) -> tuple[float, float, float]:
 
 
 def _names(fleet: Fleet) -> list[str]:
-    """Return whom the sign-in page offers: nobody may have more than a few streams."""
+    """Return the people on the sign-in page; each may only have a few streams."""
     people = SandboxWorkspace(fleet.first.sandbox_url).state()["people"]
     return [one["name"] for one in people if one["handle"] in AT_THE_WEB]
 
 
 def _pages(fleet: Fleet, codename: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return what a whole page costs the web and PostgreSQL, and what an open one that fetches what is new."""
+    """Return the cost of a whole page for the web and PostgreSQL, and of an open one that fetches what is new."""
     there, path = fleet.machines["b"], f"/incidents/{codename}/"
     with closing(Visitor(there.base_url).sign_in_as(WHO)) as one:
         source = one.get(path).source
@@ -148,7 +148,7 @@ def _pages(fleet: Fleet, codename: str) -> tuple[tuple[float, float], tuple[floa
 
 
 def _each(fleet: Fleet, ask: Callable[[], int]) -> tuple[float, float]:
-    """Ask the second web host again and again, and return what each time cost it and PostgreSQL, in ms."""
+    """Send requests to the second web host, and return what each one cost it and PostgreSQL, in ms."""
     web, database = fleet.machines["b"].processes["web"].pid, fleet.pair.first.pid
     with _spent(lambda: _of(web)) as of_web, _spent(lambda: _of(database)) as of_database:
         for _ in range(PAGES):
@@ -178,14 +178,14 @@ def _declares(fleet: Fleet) -> dict[str, float]:
 
 @contextmanager
 def _spent(ask: Callable[[], float]) -> Iterator[list[float]]:
-    """Give a list that holds the seconds of processor time once the block has ended."""
+    """Yield a list that holds the seconds of processor time once the block has ended."""
     before, found = ask(), list[float]()
     yield found
     found.append(ask() - before)
 
 
 def _of(pid: int) -> float:
-    """Add up the processor time of a process and of all that it started and that lives; PostgreSQL's sessions do."""
+    """Sum the processor time of a process and its living descendants, which include PostgreSQL's sessions."""
     total = 0.0
     for one in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
         try:

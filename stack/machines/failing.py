@@ -20,7 +20,7 @@ from stack.machines.fleet import LEASE_S, Fleet
 from stack.supervisor.running import answers
 
 RECOVERS_S: Final = 60
-# At which share of the time each happens, in this order.
+# The share of the run at which each happens, in this order.
 AT: Final = {
     "kill_host": 0.1,
     "add_host": 0.22,
@@ -41,7 +41,7 @@ Tell = Callable[[str], None]
 
 
 def faults(length_s: float) -> tuple[PlannedFault, ...]:
-    """Plan what happens within so many seconds: always the same."""
+    """Plan what happens within this many seconds: always the same."""
     return tuple(
         PlannedFault(n, share * length_s, "machines", kind, 4.0) for n, (kind, share) in enumerate(AT.items(), start=1)
     )
@@ -49,7 +49,7 @@ def faults(length_s: float) -> tuple[PlannedFault, ...]:
 
 @dataclass(slots=True)
 class MachineFaults:
-    """Does it to a fleet, and keeps figures of what people could notice."""
+    """Applies the faults to a fleet, and records figures of what people could notice."""
 
     fleet: Fleet
     tell: Tell
@@ -65,7 +65,7 @@ class MachineFaults:
         FAULTS[fault.kind](self, fault, over)
 
     def mend(self) -> None:
-        """Leave everything as it is: what is gone stays gone, and the rest has to do."""
+        """Leave everything as it is: what is gone stays gone, and the rest must suffice."""
 
     def _kill_host(self, fault: PlannedFault, over: threading.Event) -> None:
         self.fleet.machines["b"].kill9("worker")
@@ -76,7 +76,7 @@ class MachineFaults:
         self.figures["a worker host that was added works after, s"] = f"{time.monotonic() - began:.1f}"
 
     def _stop_host(self, fault: PlannedFault, over: threading.Event) -> None:
-        """Let a worker host stand still until others have taken over what it holds, and then go on."""
+        """Suspend a worker host until others have taken over its claims, then resume it."""
         with frozen(self.fleet.first.processes["worker"]):
             over.wait(LEASE_S + fault.length_s)
 
@@ -86,7 +86,7 @@ class MachineFaults:
         self.figures["a worker host that was asked to stop ended after, s"] = f"{time.monotonic() - began:.1f}"
 
     def _fill_broker(self, fault: PlannedFault, over: threading.Event) -> None:
-        """Let RabbitMQ read nothing more from whoever sends, as when its disk is full."""
+        """Make RabbitMQ stop reading from publishers, as when its disk is full."""
         if self.fleet.rabbit is None:
             return
         began = time.monotonic()
@@ -111,7 +111,7 @@ class MachineFaults:
         self.figures["a worker heard RabbitMQ again after, s"] = f"{time.monotonic() - began:.1f}"
 
     def _heard(self) -> bool:
-        """Return whether a worker lives that hears the broker."""
+        """Return whether a worker is running that reaches the broker."""
         with psycopg.connect(self.fleet.first.database_url) as database:
             return database.execute(HEARS.encode()).rowcount > 0
 

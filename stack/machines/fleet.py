@@ -1,4 +1,4 @@
-"""Servers that several machines share, and the machines: each has settings, a data folder and processes of its own."""
+"""Servers shared by several machines, and the machines: each has its own settings, data folder and processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stack.services.rabbitmq import RabbitNode
 from stack.supervisor import prepared, surroundings
 from stack.supervisor.running import Stack
 
-LEASE_S: Final = 5  # after which another host takes over what one holds that stands still
+LEASE_S: Final = 5  # after which another host takes over the claims of one that is suspended
 POOL: Final = 12  # connections to PostgreSQL that all machines share
 MISSING: Final = {
     "RabbitMQ (apt-get install rabbitmq-server); Redis is the broker": rabbitmq.find,
@@ -33,7 +33,7 @@ MISSING: Final = {
 
 @dataclass(slots=True)
 class Fleet:
-    """Servers, and the machines by name. ``pooler``, ``rabbit`` and ``objects`` are None where none is installed."""
+    """Servers, and the machines by name. ``pooler``, ``rabbit`` and ``objects`` are None if not installed."""
 
     settings: dict[str, str]
     folder: Path
@@ -47,11 +47,11 @@ class Fleet:
 
     @property
     def first(self) -> Stack:
-        """The machine to which Slack and PagerDuty send."""
+        """The machine that Slack and PagerDuty send to."""
         return next(iter(self.machines.values()))
 
     def add(self, name: str, *processes: str, doors: Mapping[str, socket]) -> Stack:
-        """Start a machine that runs these processes; its web listens where its door is."""
+        """Start a machine that runs these processes; its web listens on its door."""
         own = {"FIREKIND_DATA_DIR": str(self.folder / name)}
         if "web" in doors:
             own["PORT"] = str(ports.number(doors["web"]))
@@ -63,7 +63,7 @@ class Fleet:
         return machine
 
     def close(self) -> None:
-        """End what runs on the machines, by force: nobody looks at what is left."""
+        """Kill what runs on the machines: no one inspects what is left."""
         for machine in self.machines.values():
             machine.close(gently=False)
 
@@ -72,13 +72,13 @@ class Fleet:
 
 
 def missing() -> list[str]:
-    """List the programs that are not installed, each with what takes its place."""
+    """List the programs that are not installed, each with its replacement."""
     return [says for says, find in MISSING.items() if find() is None]
 
 
 @contextmanager
 def opened(*, hear: Hear) -> Iterator[Fleet]:
-    """Give two machines over shared servers; all of it ends with the block."""
+    """Yield two machines with shared servers; everything ends with the block."""
     folder = Path(tempfile.mkdtemp(prefix="firekind-machines-"))
     folder.chmod(0o755)
     with ExitStack() as exits:

@@ -1,4 +1,4 @@
-"""Whether a stream of one web host hears what was done at another, and how soon."""
+"""Whether a stream from one web host reports what was done at another, and how soon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_S: Final = 20
 
 
 def declared(fleet: Fleet) -> str:
-    """Declare an incident in Slack for it, once anyone is known, and return its codename."""
+    """Declare an incident for it in Slack, once anyone is known, and return its codename."""
     with closing(Records(fleet.first.database_url)) as records:
         until(records.knows_people, what="nobody is known", timeout_s=120)
     said = SandboxWorkspace(fleet.first.sandbox_url).command("ada", "general", "/incident declare internal: two hosts")
@@ -31,7 +31,7 @@ def declared(fleet: Fleet) -> str:
 
 
 def delays(fleet: Fleet, codename: str) -> list[float]:
-    """Write notes at either host and return after how many seconds a stream of the other said so."""
+    """Write notes at either host; return after how many seconds a stream of the other reported each."""
     hosts = [fleet.machines[name].base_url for name in ("a", "b")]
     return [*_heard(fleet, codename, *hosts), *_heard(fleet, codename, *reversed(hosts))]
 

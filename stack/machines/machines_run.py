@@ -21,7 +21,7 @@ from stack.machines.fleet import Fleet
 
 KEPT: Final = ROOT / ".data" / "machines"
 SETTLE_S: Final = 240.0
-SOON_S: Final = 2.0  # within which a stream hears what was done at the other host
+SOON_S: Final = 2.0  # within which a stream reports what was done at the other host
 CONNECTIONS: Final = """
     SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename = 'firekind_app'
 """
@@ -74,7 +74,7 @@ def _heard(machines: Fleet, codename: str) -> str:
 
 
 def _counted(machines: Fleet) -> dict[str, Any]:
-    """Count connections to PostgreSQL and what lies in the object storage."""
+    """Count connections to PostgreSQL and the contents of object storage."""
     with psycopg.connect(machines.first.database_url) as database:
         connections = (database.execute(CONNECTIONS.encode()).fetchone() or [0])[0]
     found = {"connections of Firekind to PostgreSQL at the end": connections}

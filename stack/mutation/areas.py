@@ -1,4 +1,4 @@
-"""What is mutated, and the tests that have to notice: an area is measured with the cheap tests that are about it."""
+"""What is mutated, and the tests that must detect it: an area is measured with the fast tests about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class MutatedArea:
-    """Modules whose functions are changed, and the tests that each change is held against, by path."""
+    """Modules whose functions are mutated, and the tests that each mutant is run against, by path."""
 
     name: str
     modules: tuple[str, ...]

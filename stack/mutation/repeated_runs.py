@@ -1,4 +1,4 @@
-"""A pytest plugin for mutation runs, which repeat the same tests for each change: few examples, and one database."""
+"""A pytest plugin for mutation runs, which repeat the same tests for each mutant: few examples, and one database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATABASE: Final = "test_mutants"
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Use one database for every run: kept by `--reuse-db`, it would be named after the one of the run before."""
+    """Use one database for every run: kept by `--reuse-db`, it would be named after the previous run's."""
     from django.db import connections
 
     connections["default"].settings_dict["TEST"]["NAME"] = DATABASE
@@ -22,5 +22,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every law at most so many examples."""
+    """Limit every law's number of examples."""
     testing.try_few_examples(items, most=EXAMPLES)

@@ -1,7 +1,7 @@
 """Run mutmut on a copy of the code, one mutant at a time, and print a score for each module.
 
-mutmut changes functions and methods. It leaves alone what carries a decorator (properties, ``@transaction.atomic``)
-and tables outside functions.
+mutmut mutates functions and methods. It skips anything with a decorator (properties, ``@transaction.atomic``) and
+tables outside functions.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from stack.terminal import say
 
 HOME: Final = ROOT / ".data" / "mutation"
 MUTMUT: Final = Path(sys.executable).parent / "mutmut"
-MOST_MIN: Final = 40  # for everything; what was not tried by then is counted apart
+MOST_MIN: Final = 40  # for everything; mutants not tried by then are counted separately
 SAMPLE, SAMPLED = "--sample", "*__mutmut_*[147]"
 SOURCES: Final = ("workflows", "incidents")
 BESIDE: Final = ("audit", "config", "evidence", "fixtures", "integrations", "stack", "static", "templates")
 FILES: Final = ("conftest.py", "manage.py")
-# What pytest does not need a thousand times over: looking for leaks as it ends takes as long as the tests.
+# What pytest does not need in each of a thousand runs: checking for leaks at exit takes as long as the tests.
 LEFT_OUT: Final = ("cacheprovider", "unraisableexception", "threadexception", "faulthandler", "playwright")
 PYTEST: Final = ("--reuse-db", "-p", "stack.mutation.repeated_runs", *(f"-pno:{name}" for name in LEFT_OUT))
 KILLED, SURVIVED, UNREACHED, UNTRIED = "killed", "survived", "unreached", "untried"
-# pytest's answer, and what mutmut puts in its place: a failed test, an internal error, too much time.
+# pytest's exit code, or mutmut's replacement for it: a failed test, an internal error, a time-out.
 OUTCOMES: Final[Mapping[int | None, str]] = {0: SURVIVED, 5: UNREACHED, 33: UNREACHED, None: UNTRIED, 2: UNTRIED}
 
 
 def main(*words: str) -> int:
-    """Mutate the modules named (``incidents.visibility``), or all of them, and print the table of scores.
+    """Mutate the given modules (``incidents.visibility``), or all of them, and print the table of scores.
 
-    ``--sample`` tries three of ten mutants of each function.
+    ``--sample`` tries three in ten mutants of each function.
     """
     names = [word for word in words if word != SAMPLE]
     areas = list(chosen(names))
@@ -67,7 +67,7 @@ def main(*words: str) -> int:
 
 
 def chosen(names: Iterable[str]) -> Iterator[MutatedArea]:
-    """Yield the areas with those of their modules that are named, by dotted name or the start of one."""
+    """Yield the areas with the selected modules, by dotted name or prefix."""
     wanted = tuple(name.removesuffix(".py").replace("/", ".") for name in names)
     for area in AREAS:
         modules = tuple(one for one in area.modules if not wanted or _dotted(one).startswith(wanted))
@@ -80,7 +80,7 @@ def _dotted(module: str) -> str:
 
 
 def lay(home: Path, area: MutatedArea) -> None:
-    """Make the folder that mutmut works in: links to the code, and its own section in pyproject.toml."""
+    """Create mutmut's working folder: links to the code, and its own section in pyproject.toml."""
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
     for name in (*SOURCES, *BESIDE, *FILES):
@@ -99,9 +99,9 @@ def lay(home: Path, area: MutatedArea) -> None:
 
 
 def _run(home: Path, *tried: str, env: Mapping[str, str], most_s: float) -> None:
-    """Run mutmut, one mutant at a time and yielding to all else; stop it when the time is over.
+    """Run mutmut, one mutant at a time and at low priority; stop it when the time is up.
 
-    Raises ``StackError`` when it does not get that far.
+    Raises ``StackError`` if it does not get that far.
     """
     argv = ["nice", "-n", "19", str(MUTMUT), "run", "--max-children", "1", *tried]
     mutmut = subprocess.Popen(argv, cwd=home, env=dict(env), start_new_session=True)
@@ -119,14 +119,14 @@ def _run(home: Path, *tried: str, env: Mapping[str, str], most_s: float) -> None
 
 
 def outcomes(home: Path, module: str) -> Counter[str]:
-    """Count what became of each mutant of a module."""
+    """Count the outcomes of a module's mutants."""
     kept = home / "mutants" / f"{module}.meta"
     told = json.loads(kept.read_text(encoding="utf-8"))["exit_code_by_key"] if kept.exists() else {}
     return Counter(OUTCOMES.get(code, KILLED) for code in told.values())
 
 
 def table(found: Mapping[str, Counter[str]]) -> Iterator[str]:
-    """Yield the lines of a table in Markdown: the score is the share of those tried that a test noticed."""
+    """Yield the lines of a Markdown table: the score is the share of tried mutants that a test detected."""
     yield "| module | mutants | killed | survived | reached by no test | score |"
     yield "|---|---|---|---|---|---|"
     for module, counts in [*found.items(), ("all", sum(found.values(), Counter()))]:

@@ -1,4 +1,4 @@
-"""The stack as it looks from outside: workspace, account, pages, rows. Nothing of Django is imported here."""
+"""The stack as seen from outside: workspace, account, pages, rows. Imports nothing from Django."""
 
 from stack.outside.account import SandboxAccount
 from stack.outside.api import Api

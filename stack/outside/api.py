@@ -1,4 +1,4 @@
-"""The API as someone uses it from the host that hurts: one command with a token and a file."""
+"""The API as used from an affected host: one command with a token and a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stack.errors import StackError
 PATIENCE_S = 60
 
 
-# What the API takes of a file, named as mypy can hold callers to it: it refuses all else.
+# The API's parameters for a file, typed so that mypy can check callers: it rejects any other.
 EvidenceQuery = TypedDict(
     "EvidenceQuery",
     {
@@ -41,11 +41,11 @@ class Api:
 
     @property
     def token(self) -> str:
-        """The token itself, for who sends otherwise."""
+        """The token itself, for other ways of sending."""
         return self._token
 
     def send(self, codename: str, body: bytes, **query: Unpack[EvidenceQuery]) -> dict[str, Any]:
-        """Send a file as evidence of an incident; the query says its title and more. Raises StackError if refused."""
+        """Send a file as evidence of an incident, with title and more in the query. Raises StackError if refused."""
         path, given = f"/api/v1/incidents/{codename}/evidence", cast("dict[str, str]", query)
         status, answer = self.ask("POST", path, body, **given)
         if status not in {200, 201, 202}:
@@ -53,7 +53,7 @@ class Api:
         return answer
 
     def ask(self, method: str, path: str, body: bytes | None = None, **query: str) -> tuple[int, dict[str, Any]]:
-        """Ask anything, and give the status with the answer."""
+        """Send any request, and return the status and the response."""
         address = f"{self._base_url}{path}{'?' if query else ''}{urllib.parse.urlencode(query)}"
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/octet-stream"}
         request = urllib.request.Request(address, body, headers, method=method)  # noqa: S310 (our own loopback)

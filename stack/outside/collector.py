@@ -1,4 +1,4 @@
-"""An OpenTelemetry Collector written in Go, as far as anyone outside can tell: what it marshals, sent by `curl`."""
+"""An OpenTelemetry Collector written in Go, as far as outsiders can tell: its encoding, sent by `curl`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Sample = tuple[Sequence[str], int]
 
 
 def request(samples: Sequence[Sample], *, service: str) -> bytes:
-    """Return an export request for some stacks, root first, with what each counts, as the Collector marshals it."""
+    """Return an export request for some stacks, root first, with their counts, as the Collector marshals it."""
     made = ExportProfilesServiceRequest()
     tables = made.dictionary
     names = sorted({name for stack, _ in samples for name in stack})
@@ -40,7 +40,7 @@ def request(samples: Sequence[Sample], *, service: str) -> bytes:
 
 
 def marshalled(message: Any) -> bytes:
-    """Write a message from its end, so that the highest field comes first: the dictionary before what points to it.
+    """Marshal a message from its end, so that the highest field comes first: the dictionary before its references.
 
     Source: go.opentelemetry.io/collector/pdata, the ``MarshalProto`` of its generated messages.
     """
@@ -60,8 +60,8 @@ def marshalled(message: Any) -> bytes:
 
 
 def push(base_url: str, token: str, codename: str, body: bytes) -> int:
-    """Send a request to an incident by `curl`, as the exporter does; return the status of the answer."""
-    told = f'header = "Authorization: Bearer {token}"\n'  # on standard input, so that no list of processes shows it
+    """Send a request to an incident with `curl`, as the exporter does; return the response status."""
+    told = f'header = "Authorization: Bearer {token}"\n'  # on standard input, so that no process list shows it
     words = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", str(PATIENCE_S), "--config", "-"]
     words += ["-H", "Content-Type: application/x-protobuf", "-H", f"X-Firekind-Incident: {codename}"]
     with _file(body) as path:

@@ -15,7 +15,7 @@ PATIENCE_S = 30
 
 
 def ask(url: str, body: Json | None = None, *, method: str | None = None, **query: Any) -> Json:
-    """Ask the sandbox something, or have it do something. Raises StackError when it refuses or does not answer."""
+    """Send the sandbox a request. Raises StackError if it refuses or does not respond."""
     address = f"{url}{'?' if query else ''}{urllib.parse.urlencode(query)}"
     path = urllib.parse.urlsplit(url).path
     data = json.dumps(body).encode() if body is not None else None
@@ -33,7 +33,7 @@ def ask(url: str, body: Json | None = None, *, method: str | None = None, **quer
 
 
 def order_fault(door: str, **about: Any) -> int:
-    """Order a fault at a vendor's door and return its number."""
+    """Set a fault at a vendor's door and return its number."""
     return max(int(one["id"]) for one in ask(f"{door}/faults", about)["faults"])
 
 

@@ -1,4 +1,4 @@
-"""A Go program that is wrong on purpose, with the profiles of Go's own ``net/http/pprof``; where Go is installed.
+"""A Go program with deliberate problems, with profiles from Go's own ``net/http/pprof``, if Go is installed.
 
 ``hashOrders`` takes three quarters of its processor time until ``fix``, ``buildReceipts`` allocates and keeps,
 ``waitForLedger`` waits for a lock.
@@ -21,13 +21,13 @@ BURNS, ALLOCATES, WAITS = "main.hashOrders", "main.buildReceipts", "main.waitFor
 
 
 def missing() -> str:
-    """Say why it cannot be built here, or nothing when it can."""
+    """Say why it cannot be built here; empty if it can."""
     return "" if shutil.which("go") else "Go is not installed"
 
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Build and run the program; give the address it answers at, ``http://127.0.0.1:<port>``."""
+    """Build and run the program; yield its URL, ``http://127.0.0.1:<port>``."""
     with tempfile.TemporaryDirectory(prefix="goburner-") as folder:
         program = _built(Path(folder))
         burner = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -43,7 +43,7 @@ def running() -> Iterator[str]:
 
 
 def fetch(url: str, *, timeout_s: float = 60) -> bytes:
-    """Get what the program answers: a profile, or what its switch says."""
+    """Fetch the program's response: a profile, or what its switch says."""
     assert url.startswith("http://127.0.0.1:")
     with urllib.request.urlopen(url, timeout=timeout_s) as answer:  # noqa: S310 - an address of ours, checked above
         body: bytes = answer.read()
@@ -51,7 +51,7 @@ def fetch(url: str, *, timeout_s: float = 60) -> bytes:
 
 
 def _built(folder: Path) -> Path:
-    """Build the program; it has no dependencies, so nothing is fetched."""
+    """Build the program; it has no dependencies, so nothing is downloaded."""
     program = folder / "goburner"
     build = subprocess.run(
         ["go", "build", "-o", program, "."],

@@ -1,4 +1,4 @@
-"""Many readers of one stream of events, for next to no computing: plain sockets, and one loop that waits for all."""
+"""Many readers of one event stream at very low cost: plain sockets, and one loop that waits for all."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from itertools import cycle
 from urllib.parse import urlsplit
 
 HEARD, CHANGED = b"retry:", b"event: changed"
-END = b"\r\n0\r\n\r\n"  # of a body that is sent in parts
+END = b"\r\n0\r\n\r\n"  # of a chunked body
 PIECE = 65536
 
 
 @dataclass(slots=True, eq=False)
 class StreamReader:
-    """One connection, and what came over it."""
+    """One connection, and what arrived on it."""
 
     socket: socket.socket
     came: bytes = b""
 
     def reads(self, word: bytes) -> bool:
-        """Read what is there, and return whether a word was among all that came."""
+        """Read what is available, and return whether a word has arrived."""
         piece = self.socket.recv(PIECE)
         if not piece:
             raise ConnectionError(f"hung up on after {self.came!r}")
@@ -33,7 +33,7 @@ class StreamReader:
 
 
 class Readers:
-    """Connections on which the same stream was asked for."""
+    """Connections that requested the same stream."""
 
     def __init__(self, base_url: str, path: str, *, cookies: Sequence[str], count: int) -> None:
         address = urlsplit(base_url)
@@ -45,11 +45,11 @@ class Readers:
 
     @property
     def came(self) -> list[bytes]:
-        """What each was sent so far."""
+        """What each received so far."""
         return [one.came for one in self._all]
 
     def wait(self, word: bytes, *, patience_s: float = 60) -> float:
-        """Read until everyone was sent a word, and give the moment. Raises TimeoutError."""
+        """Read until everyone received a word, and return the moment. Raises TimeoutError."""
         gives_up_at = time.monotonic() + patience_s
         with selectors.DefaultSelector() as selector:
             for one in self._all:
@@ -71,7 +71,7 @@ class Readers:
 
 @contextmanager
 def reading(base_url: str, path: str, *, cookies: Sequence[str], count: int) -> Iterator[Readers]:
-    """Give so many readers of a stream, shared out among sessions; they hang up with the block."""
+    """Yield this many readers of a stream, distributed among sessions; they hang up at the end of the block."""
     readers = Readers(base_url, path, cookies=cookies, count=count)
     try:
         yield readers

@@ -1,4 +1,4 @@
-"""The rows behind it all, read over a connection of its own."""
+"""The database rows, read over a connection of its own."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Records:
         )
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._connection.close()
 
     def knows_people(self) -> bool:
@@ -70,7 +70,7 @@ class Records:
         )
 
     def heard(self, codename: str, news: str) -> bool:
-        """Return whether the timeline says something that the pager told."""
+        """Return whether the timeline mentions news from the pager."""
         return any(one["data"].get("news") == news for one in self.events(codename))
 
     def keeps(self, handle: str) -> bool:
@@ -78,7 +78,7 @@ class Records:
         return bool(self.rows("SELECT FROM workflows_grouprule WHERE handle = %s", handle))
 
     def codenames(self) -> list[str]:
-        """Give the codenames of all incidents, oldest first."""
+        """Return the codenames of all incidents, oldest first."""
         return [row["codename"] for row in self.rows("SELECT codename FROM incidents_incident ORDER BY id")]
 
     def incident(self, codename: str) -> DictRow:
@@ -94,11 +94,11 @@ class Records:
         return self.rows(EVIDENCE, codename)
 
     def findings(self, codename: str) -> list[DictRow]:
-        """Read what was claimed, with the verdict so far."""
+        """Read the hypotheses, with their verdicts so far."""
         return self.rows(FINDINGS, codename)
 
     def effects(self, codename: str, *, after: int = 0) -> list[DictRow]:
-        """Read the effects of an incident that were written after the one with that id, in order of their end."""
+        """Read the effects of an incident written after the one with that id, in the order in which they ended."""
         return self.rows(EFFECTS, codename, after)
 
     def followups(self, codename: str) -> list[DictRow]:

@@ -1,4 +1,4 @@
-"""The stand-in issue tracker through its control door: people act, and every ticket can be looked at."""
+"""The stand-in issue tracker through its control door: people act, and every ticket can be inspected."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class SandboxTracker:
         self.url = sandbox_url
 
     def act(self, act: str, /, **body: Any) -> Json:
-        """Do what somebody does to a ticket: move, assign, rename, delete."""
+        """Do what someone does to a ticket: move, assign, rename, delete."""
         return ask(f"{self.url}{DOOR}/act/{act}", body)
 
     def tickets(self) -> list[Json]:
-        """List all tickets, in the order in which they were opened; those that were deleted are marked."""
+        """List all tickets, in the order in which they were opened; deleted ones are marked."""
         found: list[Json] = ask(f"{self.url}{DOOR}/state")["tickets"]
         return found
 
@@ -29,7 +29,7 @@ class SandboxTracker:
         ask(f"{self.url}{DOOR}/idle")
 
     def fault(self, kind: str, *, method: str = "*", **how: Any) -> int:
-        """Order a fault (down, lost, refused, limited or latency) and return its number."""
+        """Set a fault (down, lost, refused, limited or latency) and return its number."""
         return order_fault(f"{self.url}{DOOR}", kind=kind, method=method, **how)
 
     def lift(self, fault: int) -> None:

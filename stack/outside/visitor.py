@@ -1,4 +1,4 @@
-"""Someone at the web pages: a browser without pictures, with a connection that stays open."""
+"""Someone visiting the web pages: a browser without pictures, with a keep-alive connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FACE = re.compile(r'<form[^>]*action="(/sign-in/as/\d+)".*?</form>', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class VisitedPage:
-    """What came back."""
+    """The response."""
 
     status: int
     headers: Mapping[str, str]
@@ -29,18 +29,18 @@ class VisitedPage:
 
     @property
     def text(self) -> str:
-        """The page's words and markup, entities resolved, with single spaces."""
+        """The page's text and markup, entities resolved, with single spaces."""
         return " ".join(unescape(self.source).split())
 
     @property
     def source(self) -> str:
-        """The markup as it came, uncompressed."""
+        """The markup as sent, uncompressed."""
         packed = self.headers.get("content-encoding") == "gzip"
         return (gzip.decompress(self.body) if packed else self.body).decode()
 
 
 class Visitor:
-    """One person, or nobody, at one site."""
+    """One person, or someone not signed in, at one site."""
 
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)
@@ -54,7 +54,7 @@ class Visitor:
         return "; ".join(f"{name}={one.value}" for name, one in self._cookies.items())
 
     def sign_in_as(self, name: str) -> Visitor:
-        """Pick who you are on the sandbox's sign-in page."""
+        """Choose who you are on the sandbox's sign-in page."""
         page = self.get("/sign-in/")
         for face in FACE.finditer(page.source):
             if name in unescape(face[0]):
@@ -65,13 +65,13 @@ class Visitor:
         raise StackError(f"The sign-in page does not offer {name}.")
 
     def get(self, path: str, **headers: str) -> VisitedPage:
-        """Ask for a page; redirects are not followed."""
+        """Request a page; redirects are not followed."""
         return self._ask("GET", path, headers=headers)
 
     def fill(self, path: str, form: Mapping[str, str | Sequence[str]], *, to: str = "") -> str:
-        """Fill in a form of a page, send it (elsewhere if `to` says so), and give where it leads.
+        """Fill in a form on a page, send it (elsewhere if `to` says so), and return where it leads.
 
-        Raises StackError with the page's words when the form comes back.
+        Raises StackError with the page's words if the form comes back.
         """
         token = TOKEN.search(self.get(path).source)
         assert token is not None, f"{path} has a form with a token"
@@ -82,7 +82,7 @@ class Visitor:
         return page.headers["location"]
 
     def tries(self, path: str, form: Mapping[str, str | Sequence[str]]) -> VisitedPage:
-        """Fill in a form of a page, send it, and give the page that comes back: what would be done by it."""
+        """Fill in a form on a page, send it, and return the page that comes back, with what it would do."""
         token = TOKEN.search(self.get(path).source)
         assert token is not None, f"{path} has a form with a token"
         return self.post(path, {"csrfmiddlewaretoken": token[1], **form})
@@ -113,7 +113,7 @@ class Visitor:
         return VisitedPage(response.status, {name.lower(): value for name, value in response.getheaders()}, found)
 
     def _response(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> http.client.HTTPResponse:
-        """Ask, once more over a new connection when the site had closed the old one meanwhile."""
+        """Send a request, retrying once over a new connection if the site has closed the old one."""
         try:
             self._connection.request(method, path, body=body, headers=headers)
             return self._connection.getresponse()

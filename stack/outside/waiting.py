@@ -1,4 +1,4 @@
-"""Waiting by asking again and again, never by a fixed sleep."""
+"""Wait by polling, never with a fixed sleep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EVERY_S = 0.02
 
 
 def until(ask: Callable[[], Found | None], *, what: str, timeout_s: float = 20) -> Found:
-    """Ask until the answer is truthy and give it. Raises StackError that names `what` did not come."""
+    """Poll until the result is truthy and return it. Raises StackError saying that `what` did not come."""
     deadline = time.monotonic() + timeout_s
     while not (found := ask()):
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The stand-in Slack through its control door: people act, and everything can be looked at."""
+"""The stand-in Slack through its control door: people act, and everything can be inspected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SandboxWorkspace:
         self.url = url
 
     def command(self, user: str, channel: str, text: str) -> Json:
-        """Type a slash command and give the app's answer. Raises StackError when Slack would show an error."""
+        """Type a slash command and return the app's response. Raises StackError if Slack would show an error."""
         return self._acknowledged(f"{user} typed {text!r}", "command", user=user, channel=channel, text=text)
 
     def press(self, user: str, action_id: str, **where: Any) -> Json:
@@ -32,31 +32,31 @@ class SandboxWorkspace:
         return self._ask(f"/sandbox/{act}", body)
 
     def channel(self, name: str) -> Json:
-        """Look at one channel."""
+        """Return one channel."""
         return self._ask("/sandbox/state", channel=name)
 
     def state(self) -> Json:
-        """Look at the whole workspace."""
+        """Return the whole workspace."""
         return self._ask("/sandbox/state")
 
     def calls(self, *, since: int = 0) -> list[Json]:
-        """List the calls the app made after the first `since`."""
+        """List the app's calls after the first `since`."""
         calls: list[Json] = self._ask("/sandbox/calls", since=since)["calls"]
         return calls
 
     def called(self) -> int:
-        """Count the calls the app made so far."""
+        """Count the app's calls so far."""
         return int(self._ask("/sandbox/calls", since=1 << 40)["next"])
 
     def wait_idle(self, *, hurry: bool = False) -> int:
-        """Wait until the app has heard of everything that people did.
+        """Wait until the app was notified of everything that people did.
 
-        Return how much of it waits to be tried again; who is in a `hurry` has that tried now.
+        Return how many deliveries wait for a retry; with `hurry` these are retried now.
         """
         return int(self._ask(f"/sandbox/idle{'?hurry=1' if hurry else ''}")["left"])
 
     def fault(self, kind: str, *, method: str = "*", **how: Any) -> int:
-        """Order a fault and return its number."""
+        """Set a fault and return its number."""
         return order_fault(f"{self.url}/sandbox", kind=kind, method=method, **how)
 
     def lift(self, fault: int) -> None:
@@ -68,12 +68,12 @@ class SandboxWorkspace:
         self._ask("/sandbox/faults", method="DELETE")
 
     def truth(self) -> dict[str, float]:
-        """Tell how the profiled service's time was truly divided when it was last profiled, by function."""
+        """Return how the profiled service really divided its time when it was last profiled, by function."""
         shares: dict[str, float] = self._ask("/checkout-api/truth")["shares"]
         return shares
 
     def handles(self, ids: Sequence[str]) -> set[str]:
-        """Give the handles of people."""
+        """Return people's handles."""
         return {one["handle"] for one in self.state()["people"] if one["id"] in set(ids)}
 
     def _acknowledged(self, what: str, act: str, **body: Any) -> Json:

@@ -1,1 +1,1 @@
-"""`pictures`: what README and the documentation show, taken in a real browser in front of a throwaway stack."""
+"""`pictures`: the images in README and the documentation, taken in a real browser on a throwaway stack."""

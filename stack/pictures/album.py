@@ -1,4 +1,4 @@
-"""Take every picture again, so that none shows what is no longer so."""
+"""Take every picture again, so that none is out of date."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ NOW_ON: Final = """
     SELECT "user" FROM workflows_shift WHERE subject = %s AND level = 0
        AND coalesce(start_at, '-infinity') <= now() AND coalesce(end_at, 'infinity') > now()
 """
-# What is taken in front of a stack, by name.
+# The pictures that need a stack, by name.
 TAKEN: Final[dict[str, Callable[..., None]]] = {"retype": retype.take, "evidence": flame_graph.take}
 
 
 def main(*words: str) -> int:
-    """Write the pictures that are named, or all of them, into `docs/images`. Raises StackError."""
+    """Write the named pictures, or all of them, into `docs/images`. Raises StackError."""
     names = words or (SLACK, *TAKEN)
     if unknown := set(names) - {SLACK, *TAKEN}:
         raise StackError(f"There are pictures named {SLACK}, {', '.join(TAKEN)}, and none named {', '.join(unknown)}.")
@@ -54,7 +54,10 @@ def main(*words: str) -> int:
 
 @contextmanager
 def seated() -> Iterator[tuple[Stage, Callable[..., Page]]]:
-    """Give a fresh workspace, and what seats a person at a browser: `sit("ada", viewport=...)` gives an empty page."""
+    """Yield a fresh workspace, and a function that seats a person at a browser.
+
+    ``sit("ada", viewport=...)`` returns an empty page.
+    """
     from playwright.sync_api import sync_playwright
 
     with throwaway(env=ENV) as stack, opened(stack, say=lambda _: None) as stage, sync_playwright() as playwright:

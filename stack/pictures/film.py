@@ -1,4 +1,4 @@
-"""A moving picture of a page, small enough for a README."""
+"""An animation of a page, small enough for a README."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 1_000_000
 AWAY: Final = (-99.0, -99.0)
-# A pointer and a line of words over the page. Styles are set one by one: the page's policy takes no others.
+# A pointer and a line of words over the page. Styles are set one by one, because the page's policy allows no others.
 OVERLAY: Final = """({ words, x, y }) => {
   const make = (id, style) => {
     const node = document.getElementById(id) ?? document.documentElement.appendChild(document.createElement("div"));
@@ -38,7 +38,7 @@ OVERLAY: Final = """({ words, x, y }) => {
 
 @dataclass(slots=True)
 class Film:
-    """What was filmed of one page so far: each frame, and for how many milliseconds it stays."""
+    """The animation of one page so far: each frame, and how many milliseconds it stays."""
 
     page: Page
     words: str = ""
@@ -47,7 +47,7 @@ class Film:
     stays_ms: list[int] = field(default_factory=list)
 
     def shoot(self, stays_ms: int) -> None:
-        """Add what the page shows now, once what moves in it has arrived."""
+        """Add what the page shows now, once its transitions have ended."""
         self.page.evaluate(OVERLAY, {"words": self.words, "x": self.pointer[0], "y": self.pointer[1]})
         shot = self.page.screenshot(animations="disabled", caret="initial")
         self.frames.append(Image.open(io.BytesIO(shot)).convert("RGB"))
@@ -66,7 +66,7 @@ class Film:
         control.click()
 
     def scrolls(self, down: int) -> None:
-        """Scroll to so many pixels below the top, in four steps."""
+        """Scroll to this many pixels below the top, in four steps."""
         self.pointer = AWAY
         before = self.page.evaluate("scrollY")
         for part in (0.3, 0.7, 0.93, 1):
@@ -74,7 +74,7 @@ class Film:
             self.shoot(70)
 
     def write(self, path: Path) -> None:
-        """Write it. Raises StackError where it is larger than a megabyte."""
+        """Write it. Raises StackError if it is larger than a megabyte."""
         first, *others = self.frames
         first.save(
             path, save_all=True, append_images=others, duration=self.stays_ms, loop=0, quality=70, method=5,

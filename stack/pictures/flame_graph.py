@@ -20,7 +20,7 @@ SEARCHED: Final = "/ext4_.*writepages/"
 
 
 def take(stage: Stage, sit: Callable[..., Page], *, place: Path) -> None:
-    """Have a profile sent in, open it, search in it, and keep what is seen."""
+    """Have a profile sent, open it, search in it, and save what is shown."""
     stage.declares("samuel", "/incident declare internal: Snapshots pause for seconds", where="platform")
     body = profiles.make(STORY, FILE)
     stage.desk.api("kofi").send(stage.codename, body, title=TITLE, file_name=FILE, phase="during")

@@ -1,4 +1,4 @@
-"""Draw our messages as a phone shows them, in the sandbox's channel: the pictures of docs/slack.md."""
+"""Draw our messages as a phone shows them, in the sandbox's channel: the pictures in docs/slack.md."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHARPNESS: Final = 1.25  # enough to read, and small enough for a repository
 
 
 def draw(place: Path, *, dark: bool = False) -> None:
-    """Write the pictures into a folder; with `dark` also as they are in the dark, to be looked at."""
+    """Write the pictures into a folder; with `dark` also in the dark theme, for inspection."""
     for name, drawn in stories().items():
         with served() as (url, client):
             channel = _told(client, drawn)
@@ -52,7 +52,7 @@ def draw(place: Path, *, dark: bool = False) -> None:
 
 
 def stories() -> dict[str, list[Card]]:
-    """Give what each picture shows, as cards of an incident that never was."""
+    """Return what each picture shows, as cards of a fictional incident."""
     known = facts()
     return {
         "slack-headline": [headline.headline(known), posts.told(_post("due", DUE), known)],
@@ -62,7 +62,7 @@ def stories() -> dict[str, list[Card]]:
 
 
 def facts() -> Facts:
-    """Give an incident that people respond to and nobody leads yet."""
+    """Return an active incident that no one leads yet."""
     now = datetime.now(UTC)
     policy = Policy("major", "Major", "Key features or important customers are definitely hit.", colour="red")
     url = "https://firekind.example/incidents/amber-otter/"
@@ -82,14 +82,14 @@ def _step() -> ChannelPost:
 
 
 def _update(known: Facts) -> ChannelPost:
-    """Give an update that states impact and next step with it."""
+    """Return an update that states impact and next step."""
     assert known.update is not None
     assert known.impact is not None
     return replace(known.update, stated=(("Impact", known.impact), ("Next step", _step())))
 
 
 def _caught_up(client: WebClient, channel: str) -> None:
-    """Tell Ada, who came in, what is known."""
+    """Tell Ada, who has just joined, what is known."""
     now = datetime.now(UTC)
     ago = {minutes: now - timedelta(minutes=minutes) for minutes in (8, 33)}
     lines = (
@@ -134,7 +134,7 @@ def _evidence() -> ChannelPost:
 
 @contextmanager
 def served() -> Iterator[tuple[str, WebClient]]:
-    """Serve a workspace of its own for as long as the block lasts."""
+    """Serve a separate workspace during the block."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         settings = Settings(port=listening.getsockname()[1])
         config = uvicorn.Config(build(settings), log_level="critical", timeout_graceful_shutdown=1)
@@ -156,7 +156,7 @@ def _told(client: WebClient, shown: list[Card]) -> str:
     client.conversations_invite(channel=channel, users=[one["id"] for one in people if one["name"] == "ada"])
     for card in shown:
         message = cards.message(card)
-        # Without a font for emoji, which few servers have, a box would stand in the place of each.
+        # Without an emoji font, which few servers have, each emoji would show as a box.
         head = json.loads(EMOJI.sub("", json.dumps(message["blocks"])))
         client.chat_postMessage(channel=channel, **message | {"blocks": head})
     return channel

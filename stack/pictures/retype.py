@@ -1,4 +1,4 @@
-"""README's moving picture: an incident is declared, turns out worse, and its plan is shown before it is confirmed."""
+"""README's animation: an incident is declared, gets worse, and its plan is shown before it is confirmed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SOON_MS: Final = 60_000
 
 
 def take(stage: Stage, sit: Callable[..., Page], *, place: Path) -> None:
-    """Film it in the light and in the dark, and keep its last page as the picture for those who want none to move."""
-    # Somebody else in the dark: who declares the same again within minutes is led to the first incident.
+    """Record it in both themes, and save the last page as the picture for people who prefer no motion."""
+    # Someone else in the dark theme: whoever declares the same again within minutes is led to the first incident.
     for who, scheme, name in (("ada", "light", "retype"), ("mateo", "dark", "retype-dark")):
         film = Film(sit(who, viewport=SIZE, color_scheme=scheme))
         _declares(film)

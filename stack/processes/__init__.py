@@ -1,1 +1,1 @@
-"""One child process: its command line, its ports, its start and its certain end."""
+"""One child process: its command line, its ports, its start and its guaranteed end."""

@@ -1,8 +1,8 @@
-"""Makes sure that nothing we started outlives us, even when we are killed without a word.
+"""Ensure that nothing we started outlives us, even if we are killed without warning.
 
-A shell of a few lines holds the reading end of a pipe whose writing end is ours alone. It is told of every
-process group we start and reap. When we die the pipe closes, and it ends what is left. This works alike on
-Linux and macOS, and costs about a megabyte.
+A shell of a few lines holds the read end of a pipe whose write end is ours alone. It is told of every process group we
+start and reap. If we die the pipe closes, and it ends what is left. This works the same on Linux and macOS, and costs
+about a megabyte.
 """
 
 import os
@@ -31,7 +31,7 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 
 
 class Guard:
-    """Watches over process groups on behalf of this process, and holds on to `holds` as long as it lives."""
+    """Watches over process groups for this process, and holds `holds` open as long as it lives."""
 
     def __init__(self, *, holds: IO[str] | None = None) -> None:
         self._shell = subprocess.Popen(
@@ -44,15 +44,15 @@ class Guard:
         )
 
     def watch(self, group: int) -> None:
-        """End this process group should we die first."""
+        """End this process group if we die first."""
         self._tell(f"+ {group}\n")
 
     def forget(self, group: int) -> None:
-        """Leave this process group alone: it was reaped, and its number may be another's soon."""
+        """Stop watching this process group: it was reaped, and its number may soon be reused."""
         self._tell(f"- {group}\n")
 
     def close(self) -> None:
-        """End the watch; what is still watched ends with it."""
+        """Stop watching; what is still watched ends with it."""
         assert self._shell.stdin is not None
         self._shell.stdin.close()
         self._shell.wait()

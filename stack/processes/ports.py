@@ -1,7 +1,7 @@
-"""Ports on which a stack listens.
+"""The ports of a stack.
 
-The stack itself binds them and lends them to its processes: a taken port is found out before anything is
-started, several web processes share one, and callers wait rather than fail while one of them restarts.
+The stack itself binds them and lends them to its processes: a port in use is detected before anything is started,
+several web processes share one, and clients wait instead of failing while one of them restarts.
 """
 
 import errno
@@ -15,7 +15,7 @@ BACKLOG = 512
 
 
 def listen(port: int, *, host: str = LOOPBACK, what: str, advice: str) -> socket.socket:
-    """Listen on a port. Raises StackError with one clear sentence when that cannot be."""
+    """Listen on a port. Raises StackError with one clear sentence if that is impossible."""
     try:
         return _listen(port, host=host)
     except OSError as error:
@@ -26,7 +26,7 @@ def listen(port: int, *, host: str = LOOPBACK, what: str, advice: str) -> socket
 
 
 def listen_pair() -> tuple[socket.socket, socket.socket]:
-    """Listen on any two free ports that follow each other."""
+    """Listen on any two consecutive free ports."""
     for _ in range(100):
         first = _listen(0, host=LOOPBACK)
         try:
@@ -39,9 +39,9 @@ def listen_pair() -> tuple[socket.socket, socket.socket]:
 def beside(listening: socket.socket) -> socket.socket:
     """Listen once more on the same port, for one more process.
 
-    Linux then shares connections out. A socket that processes have in common goes to whichever wakes first, and
-    asyncio takes all connections that wait: of two processes one had all the work and the other none. Elsewhere
-    the kernel does not share out, and one socket in common is the better of two evils.
+    Linux then distributes connections. A socket that processes share goes to whichever wakes first, and asyncio accepts
+    all waiting connections: one of two processes got all the work and the other none. Elsewhere the kernel does not
+    distribute, and one shared socket is the lesser evil.
     """
     if sys.platform != "linux":
         return listening.dup()
@@ -50,7 +50,7 @@ def beside(listening: socket.socket) -> socket.socket:
 
 
 def number(listening: socket.socket) -> int:
-    """Give the number of the port."""
+    """Return the port's number."""
     return int(listening.getsockname()[1])
 
 
@@ -60,8 +60,8 @@ def _listen(port: int, *, host: str, shared: bool = False) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if shared:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    # Connections inherit this. asyncio sets it only where it knows that a socket is TCP, which it does
-    # not of one that was lent; without it every answer in two writes waits 40 ms for the client's acknowledgement.
+    # Connections inherit this. asyncio sets it only if it knows that a socket is TCP, which it does not know of an
+    # inherited one; without it every response in two writes waits 40 ms for the client's acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         listening.bind((host, port))

@@ -17,17 +17,17 @@ Hear = Callable[[str, str], None]
 
 
 class Running(Protocol):
-    """What is needed of a process that was started: `subprocess.Popen` has it."""
+    """What we need from a started process; `subprocess.Popen` has it."""
 
     pid: int
     stdout: IO[str] | None
 
     def poll(self) -> int | None:
-        """Tell how it ended, None while it runs."""
+        """Return the exit code, None while it runs."""
         ...
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it ended, and tell how. Raises `subprocess.TimeoutExpired`."""
+        """Wait until it ended, and return the exit code. Raises `subprocess.TimeoutExpired`."""
         ...
 
 
@@ -54,7 +54,7 @@ class Process:
         self.argv = [str(part) for part in argv]
         self.env = dict(env)
         self.lines: deque[str] = deque(maxlen=REMEMBERED_LINES)
-        self._said: deque[str] = deque(maxlen=REMEMBERED_LINES)  # by this run of it
+        self._said: deque[str] = deque(maxlen=REMEMBERED_LINES)  # in its current run
         self._guard = guard
         self._hear = hear
         self._lend = lend
@@ -65,7 +65,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The pid of the process, which is also the number of its group."""
+        """The pid of the process, which is also its group's number."""
         assert self._running is not None, f"{self.name} was never started"
         return self._running.pid
 
@@ -76,7 +76,7 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended, None while it runs."""
+        """The exit code, None while it runs."""
         return self._running.poll() if self._running else None
 
     @property
@@ -85,13 +85,13 @@ class Process:
         return "\n".join(self.lines)
 
     def has_said(self, line: str) -> bool:
-        """Return whether it wrote a line since it was started last."""
+        """Return whether it wrote a line since it was last started."""
         if not self.alive and self._listening:
-            self._listening.join(HEARD_S)  # the last words of one that ended
+            self._listening.join(HEARD_S)  # the last words of an ended process
         return line in list(self._said)
 
     def start(self, *, env: Mapping[str, str] | None = None) -> None:
-        """Start it, with settings laid over its usual ones."""
+        """Start it, with settings overlaid on its usual ones."""
         assert not self.alive, f"{self.name} runs already"
         self._running = self._starting(self.argv, self.env | dict(env or {}), self._lend)
         self._guard.watch(self.pid)
@@ -100,12 +100,12 @@ class Process:
         self._listening.start()
 
     def ask_to_stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """Signal it to exit, and do not wait."""
+        """Signal it to exit, without waiting."""
         if self.alive:
             os.kill(self.pid, how)
 
     def stop(self, how: signal.Signals = signal.SIGTERM, *, patience_s: float = 5) -> None:
-        """End it and everything it started; by force once patience runs out."""
+        """End it and everything it started; kill them once patience runs out."""
         if self._running is None:
             return
         self.ask_to_stop(how)
@@ -114,11 +114,11 @@ class Process:
         self.kill9()
 
     def kill9(self) -> None:
-        """End its whole group at once, as a crash or the kernel would. Several may do so at once."""
+        """Kill its whole group at once, as a crash or the kernel would. Several threads may do so at the same time."""
         with self._killing:
             if self._running is None:
                 return
-            with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of the dead
+            with suppress(ProcessLookupError, PermissionError):  # macOS returns EPERM for a group of dead processes
                 os.killpg(self.pid, signal.SIGKILL)
             self._running.wait()
             self._guard.forget(self.pid)
@@ -142,7 +142,7 @@ def started(
     cwd: Path | None = None,
     user: Mapping[str, Any] = MappingProxyType({}),
 ) -> "subprocess.Popen[str]":
-    """Start a program in a group of its own; in another folder and as another user, if these are given."""
+    """Start a program in its own group; optionally in another folder and as another user."""
     return subprocess.Popen(
         argv,
         env=env,

@@ -1,7 +1,7 @@
-"""A clock that is wrong by what a file says, for the processes of a chaos run.
+"""A clock that is off by what a file says, for the processes of a chaos run.
 
-It steps what Firekind and Slack's library ask for the time, ``timezone.now`` and ``time.time``. PostgreSQL, Celery's
-own ``expires`` and timers that only measure how long something takes keep the machine's clock.
+It shifts what Firekind and Slack's library read: ``timezone.now`` and ``time.time``. PostgreSQL, Celery's own
+``expires`` and timers that only measure durations keep the machine's clock.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ OFFSET: Final = struct.Struct("d")
 
 
 def make(path: Path) -> None:
-    """Write a file by which every clock is right."""
+    """Write a file with which every clock is right."""
     path.write_bytes(OFFSET.pack(0.0) * len(KINDS))
 
 
 def step(path: Path, kind: str, offset_s: float) -> None:
-    """Set the clock of one kind of process, which runs on, so many seconds off."""
+    """Set the clock of one kind of running process off by this many seconds."""
     with path.open("r+b") as file:
         file.seek(OFFSET.size * KINDS.index(kind))
         file.write(OFFSET.pack(offset_s))
 
 
 def install(argv: Sequence[str]) -> None:
-    """Have this process ask the clock of the file that the setting names, if any; `argv` says what kind it is."""
+    """Make this process use the clock of the file that the setting names, if any; `argv` says what kind it is."""
     path, kind = os.environ.get(SETTING), _kind(argv)
     if not path or not kind:
         return

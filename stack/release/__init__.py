@@ -1,4 +1,4 @@
-"""`release`: build what people install, list what is in it, install it in a clean environment and run its demo."""
+"""`release`: build what people install, list its contents, install it in a clean environment and run its demo."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PINNED: Final = ROOT / "requirements" / "base.txt"
 
 
 def main() -> int:
-    """Leave a wheel and its list in `dist/`, after both held in an environment of their own. Raises StackError."""
+    """Leave a wheel and its list in `dist/`, after testing both in a separate environment. Raises StackError."""
     if stale := list(stale_pictures.stale()):
         raise StackError("\n".join(stale))
     shutil.rmtree(DIST, ignore_errors=True)
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def build(into: Path) -> Path:
-    """Build the wheel, and return where it is."""
+    """Build the wheel, and return its path."""
     _run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(into)], cwd=ROOT)
     (wheel,) = into.glob("firekind-*.whl")
     return wheel

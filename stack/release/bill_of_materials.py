@@ -1,4 +1,4 @@
-"""The list of what a release is made of (CycloneDX): installed packages, and the browser code that comes with it."""
+"""The bill of materials of a release (CycloneDX): installed packages, and the vendored browser code."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ROW: Final = re.compile(
     re.MULTILINE,
 )
 OURS: Final = "firekind"
-INSTALLERS: Final = frozenset({"pip", "setuptools"})  # of the environment, and in no release
+INSTALLERS: Final = frozenset({"pip", "setuptools"})  # part of the environment, but of no release
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseParts:
-    """Where the list is, how many components it names, of how many it knows the licence, and of which it does not."""
+    """The path of the list, how many components it has, how many licences are known, and which are not."""
 
     path: Path
     count: int
@@ -33,7 +33,7 @@ class ReleaseParts:
 
 
 def write(python: Path, path: Path) -> ReleaseParts:
-    """List what an environment holds, and what is vendored. Raises StackError when it cannot be listed."""
+    """List what an environment holds, and what is vendored. Raises StackError if it cannot be listed."""
     argv = [sys.executable, "-m", "cyclonedx_py", "environment", str(python), "--output-reproducible", "--of", "JSON"]
     done = subprocess.run(argv, check=False, capture_output=True, text=True)
     if done.returncode:
@@ -47,7 +47,7 @@ def write(python: Path, path: Path) -> ReleaseParts:
 
 
 def vendored(table: str) -> list[dict[str, Any]]:
-    """Return a component for each file that the table of vendored code names."""
+    """Return a component for each file in the table of vendored code."""
     return [
         {
             "type": "file",

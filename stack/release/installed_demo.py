@@ -1,4 +1,4 @@
-"""Run an installed `firekind demo` as somebody would who has nothing but the wheel."""
+"""Run an installed `firekind demo` as someone with only the wheel would."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ END_S: Final = 30
 
 
 def run(program: Path, *, home: Path, folder: Path) -> float:
-    """Start it, ask its page and whether it is ready, and end it; return the seconds until it was.
+    """Start it, check its page and its readiness, and end it; return the seconds until it was ready.
 
-    Raises StackError when any of that fails.
+    Raises StackError if any of that fails.
     """
     web, sandbox = ports.listen_pair()
     port = ports.number(web)

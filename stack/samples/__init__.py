@@ -1,1 +1,1 @@
-"""Incidents of the weeks before, so that the demo looks lived in; every entry says that it is sample data."""
+"""Incidents of the past weeks, so that the demo looks lived in; every entry says that it is sample data."""

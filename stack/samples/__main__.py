@@ -1,4 +1,4 @@
-"""Make the sample incidents, once for each database: `python -m stack.samples`."""
+"""Create the sample incidents, once per database: `python -m stack.samples`."""
 
 import os
 
@@ -6,7 +6,7 @@ import django
 
 
 def main() -> None:
-    """Make what is not there yet."""
+    """Create what does not exist yet."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
 

@@ -1,6 +1,6 @@
-"""Make sample incidents with the verbs that every door uses, at times that have passed.
+"""Create sample incidents with the verbs that every door uses, at past times.
 
-One that ended is declared and ended in one transaction: its channel was never opened, so nothing of it is in Slack.
+An ended one is declared and ended in one transaction: its channel was never opened, so nothing of it is in Slack.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARK = "(Sample data: the demo wrote this. No one did any of it.)"
 
 
 def make(incidents: Iterable[SampleIncident], *, now: datetime) -> list[Incident]:
-    """Make them all, unless there are some: all or none, in one transaction."""
+    """Create them all, unless there are some: all or none, in one transaction."""
     with transaction.atomic():
         if Event.objects.filter(source=Source.SAMPLE).exists():
             return []
@@ -95,7 +95,7 @@ def _followup(incident: Incident, step: SampleStep, *, by: Person, at: datetime,
 
 
 def _review(incident: Incident, step: SampleStep, *, by: Person, at: datetime, source: str) -> None:
-    """Write in a section of the review, which marks what it is about as sample data itself."""
+    """Write in a section of the review; its text says that it is sample data."""
     editing.write(incident, section=step.more["section"], text=step.words, seen="", by=by, at=at, below=True)
 
 

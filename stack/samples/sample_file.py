@@ -1,4 +1,4 @@
-"""Sample incidents as they are written in fixtures/samples.yaml."""
+"""Sample incidents as written in fixtures/samples.yaml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 @dataclass(frozen=True, slots=True)
 class SampleStep:
-    """One entry: how long after the declaration, who, which verb, its words, and what else the verb takes."""
+    """One entry: the time since the declaration, who, which verb, its words, and the verb's other arguments."""
 
     after: timedelta
     by: str

@@ -1,4 +1,4 @@
-"""Many incidents at once, for measurements and tests: written in bulk, as the verbs would have left them."""
+"""Many incidents at once, for measurements and tests: written in bulk, in the state that the verbs would produce."""
 
 from stack.seed.filling import SEED, Amount, Seeded, fill, lengthen, tidy
 

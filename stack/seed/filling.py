@@ -1,8 +1,8 @@
-"""Fill the tables in bulk, true to what they promise.
+"""Fill the tables in bulk, keeping their invariants.
 
-Codenames are in their registry, events are numbered without gaps from 1 to `last_n`, every word is found by the
-search, every participant is a person, and nothing is owed outside: each incident counts as planned and its
-effects as done. What they point at does not exist in any workspace, so no audit may run over these incidents.
+Codenames are in their registry, events are numbered without gaps from 1 to `last_n`, the search finds every word, every
+participant is a person, and nothing is owed outside: each incident counts as planned and its effects as done. What they
+refer to exists in no workspace, so no audit may run over these incidents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stack.seed import lives, tables, wording
 
 SEED = 1
 VARIANTS = 200
-PAIRS = 150_000  # names of two words that are soon found: there are some 370,000
+PAIRS = 150_000  # two-word names that are found quickly: there are some 370,000
 NEWEST_AGO = timedelta(minutes=2)
 APART = timedelta(minutes=37)
 STEP = timedelta(seconds=40)
@@ -28,9 +28,9 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """How much to write. Shares are 0..1 of the incidents; `in_all_private` is the chat id of someone in each.
+    """How much to write. Shares are 0..1 of the incidents; `in_all_private` is the chat id of a participant in each.
 
-    With `lives` they were retyped, led, paged for, looked into and followed up as well, beyond `events`.
+    With `lives` they were also retyped, led, paged for, investigated and followed up, in addition to `events`.
     """
 
     incidents: int = 10_000
@@ -62,7 +62,7 @@ class _Case:
 
 
 def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = None, seed: int = SEED) -> Seeded:
-    """Write that much, in the caller's transaction, and tell what."""
+    """Write that much, in the caller's transaction, and return what."""
     chance = random.Random(seed)  # noqa: S311 (the same words every time, nothing secret)
     with connection.cursor() as cursor:
         people = _people(cursor, amount.people)
@@ -72,7 +72,7 @@ def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = N
         tables.incidents(cursor, (_incident(case, amount.events) for case in cases))
         tables.codenames(cursor, ((case.codename, case.id, 1, case.type.private) for case in cases))
         tables.participants(cursor, (row for case in cases for row in _participants(case)))
-        cursor.execute(lives.KNOWN)  # or the entries are planned for tables that once were empty
+        cursor.execute(lives.KNOWN)  # or the entries are planned for tables that are still thought empty
         tables.events(cursor, _wordings(amount.events, chance), first=cases[0].id, last=cases[-1].id, step=STEP)
         tables.settled(cursor, first=cases[0].id, last=cases[-1].id)
         for statement in lives.ALL if amount.lives else ():
@@ -81,7 +81,7 @@ def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = N
 
 
 def lengthen(connection: tables.Database, codename: str, *, events: int, seed: int = 2) -> None:
-    """Bring one incident's timeline to that many events, in the caller's transaction."""
+    """Extend one incident's timeline to that many events, in the caller's transaction."""
     chance = random.Random(seed)  # noqa: S311 (the same words every time, nothing secret)
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, last_n FROM incidents_incident WHERE codename = %s FOR UPDATE", [codename])
@@ -93,7 +93,7 @@ def lengthen(connection: tables.Database, codename: str, *, events: int, seed: i
 
 
 def tidy(database_url: str) -> None:
-    """Do at once what autovacuum would have done by the time that so much had been written."""
+    """Do at once what autovacuum would have done in the time it takes to write that much."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
 
@@ -176,7 +176,7 @@ def _wordings(events: int, chance: random.Random) -> Iterator[Row]:
 
 
 def _timeline(events: int, chance: random.Random) -> Iterator[tuple[int, str, str, int | None]]:
-    """Give (n, kind, text, by): half notes, a quarter messages, some updates, and what Firekind did."""
+    """Yield (n, kind, text, by): half notes, a quarter messages, some updates, and what Firekind did."""
     yield 1, "declared", "", 0
     for n in range(2, events + 1):
         kind = chance.choices(("noted", "captured", "updated", "did"), (50, 25, 10, 15))[0]

@@ -1,17 +1,17 @@
-"""What happened in seeded incidents, for the figures of Insights: INSERT … SELECT, by the number of each incident.
+"""The history of seeded incidents, for the figures of Insights: INSERT … SELECT, by each incident's number.
 
-Types, leads and being mitigated stand on the timelines as well; pages, evidence, hypotheses, tasks and follow-ups
-have rows and no entries. Nothing of it is owed outside: pages are over, and no task has a day by which it is due.
+Types, leads and mitigations are on the timelines as well; pages, evidence, hypotheses, tasks and follow-ups have rows
+but no entries. Nothing of it is owed outside: pages are over, and no task has a due date.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# A part of how long an incident took, an hour where it goes on.
+# A part of how long an incident took; for an open one, of an hour.
 SPAN: Final = "coalesce(i.ended_at - i.declared_at, interval '1 hour')"
 
-# Up to three retypes among the types that are as private, never back to the one that says nothing.
+# Up to three retypes among equally private types, never back to the one that says nothing.
 RETYPES: Final = """
     CREATE TEMPORARY TABLE retypes ON COMMIT DROP AS
     WITH seen AS (
@@ -30,7 +30,7 @@ RETYPES: Final = """
                      AND after.place = (coalesce(was.place, -1) + turn) %% after.types
      WHERE i.id BETWEEN %(first)s AND %(last)s
 """
-# A lead for four of five, handed over by every third of them; mitigated are half of those that ended.
+# A lead for four in five, handed over by every third of them; half of the ended ones were mitigated.
 ENTRIES: Final = f"""
     WITH told AS (
         SELECT incident_id, 'retyped' AS kind, (turn * 7 + incident_id %% 13) / 40.0 AS part,
@@ -90,7 +90,7 @@ EVIDENCE: Final = """
       FROM incidents_incident i, generate_series(1, i.id %% 4) n
      WHERE i.id BETWEEN %(first)s AND %(last)s
 """
-# Three functions of a profile: one of a few that many are hot in, one of many, and one that is not dominant.
+# Three functions of a profile: one of a few that many profiles share, one of many, and one that is not dominant.
 HOT: Final = """
     INSERT INTO evidence_hotfunction (evidence_id, digest, name, share, self_share)
     SELECT e.id, md5(hot.name), hot.name, hot.share, 0.1
@@ -133,7 +133,7 @@ FOLLOWUPS: Final = """
       FROM incidents_incident i, generate_series(1, i.id / 3 %% 4) n
      WHERE i.id BETWEEN %(first)s AND %(last)s
 """
-# PostgreSQL plans by what it knows of a table, which is nothing of one that was just filled.
+# PostgreSQL plans by its statistics, which are empty for a table that was just filled.
 KNOWN: Final = "ANALYZE incidents_incident, incidents_event, incidents_participant"
 ALL: Final = (
     KNOWN, RETYPES, "ANALYZE retypes", ENTRIES, KNOWN, NOW, "DROP TABLE retypes", PAGES, PICKED,

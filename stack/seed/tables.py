@@ -30,7 +30,7 @@ TYPES = """
 WORDING = """
     CREATE TEMPORARY TABLE wording (variant int, n int, kind text, text text, by int) ON COMMIT DROP;
 """
-# The person of an entry is picked by number among those who take part.
+# The author of an entry is picked by number among the participants.
 EVENTS = """
     WITH inside AS (
         SELECT incident_id, array_agg(person_id ORDER BY id) AS people FROM incidents_participant
@@ -95,7 +95,7 @@ EFFECTS = """
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type as its row says."""
+    """A type, as in its row."""
 
     id: int
     version: int
@@ -103,12 +103,12 @@ class Type:
 
 
 def types(cursor: Rows) -> list[Type]:
-    """Read the types in their order."""
+    """Read the types in order."""
     return [Type(*row) for row in cursor.execute(TYPES).fetchall()]
 
 
 def ids(cursor: Rows, count: int) -> list[int]:
-    """Take that many ids of incidents, one after the other."""
+    """Take that many consecutive incident ids."""
     cursor.execute(
         "SELECT nextval(pg_get_serial_sequence('incidents_incident', 'id')) FROM generate_series(1, %s)", [count]
     )
@@ -116,12 +116,12 @@ def ids(cursor: Rows, count: int) -> list[int]:
 
 
 def people(cursor: Rows, rows: Iterable[Row]) -> list[int]:
-    """Write people, or find them again, and give their ids."""
+    """Write people, or find existing ones, and return their ids."""
     return [found[0] for row in rows if (found := cursor.execute(PEOPLE, row).fetchone())]
 
 
 def incidents(cursor: Rows, rows: Iterable[Row]) -> None:
-    """Write incidents; what is the same for all of them comes after."""
+    """Write incidents; columns that are the same for all of them come last."""
     _copy(
         cursor,
         "incidents_incident",
@@ -135,18 +135,18 @@ SAME: Row = (1, [], "{}", [], False)
 
 
 def codenames(cursor: Rows, rows: Iterable[Row]) -> None:
-    """Write names into their registry."""
+    """Register codenames."""
     _copy(cursor, "incidents_codename", ["name", "incident_id", "room", "private"], rows)
 
 
 def participants(cursor: Rows, rows: Iterable[Row]) -> None:
-    """Write who takes part."""
+    """Write participants."""
     columns = ["incident_id", "person_id", "reason", "detail", "since_at", "went"]
     _copy(cursor, "incidents_participant", columns, rows)
 
 
 def events(cursor: Rows, wordings: Iterable[Row], *, first: int, last: int, step: timedelta) -> None:
-    """Write events to the incidents between two ids, each from the wording of its variant, and index their words."""
+    """Write events for the incidents between two ids, each from its variant's wording, and index their words."""
     cursor.execute(WORDING)
     _copy(cursor, "wording", ["variant", "n", "kind", "text", "by"], wordings)
     between = {"first": first, "last": last, "step": step}
@@ -157,7 +157,7 @@ def events(cursor: Rows, wordings: Iterable[Row], *, first: int, last: int, step
 
 
 def settled(cursor: Rows, *, first: int, last: int) -> None:
-    """Write that everything these incidents ask for was planned and done."""
+    """Record that everything these incidents ask for was planned and done."""
     for statement in (PLANNED, RESOURCES, EFFECTS):
         cursor.execute(statement, {"first": first, "last": last})
 

@@ -1,4 +1,4 @@
-"""What seeded incidents say: composed from lists by a seeded generator, so that every run says the same."""
+"""The texts of seeded incidents: composed from lists by a seeded generator, so that every run produces the same."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ ZONES = ("Europe/London", "America/Bogota", "Asia/Tokyo", "Asia/Kolkata")
 
 
 def person(number: int) -> str:
-    """Name the nth seeded person."""
+    """Return the name of the nth seeded person."""
     return f"{FIRST[number % len(FIRST)]} {LAST[number // len(FIRST) % len(LAST)]}"
 
 
 def zone(number: int) -> str:
-    """Name the time zone of the nth seeded person."""
+    """Return the time zone of the nth seeded person."""
     return ZONES[number % len(ZONES)]
 
 
 def title(chance: random.Random) -> str:
-    """Say what is wrong in a few words."""
+    """Return a few words about what is wrong."""
     return f"{chance.choice(SERVICES)} {chance.choice(TROUBLES)}"
 
 
 def sentence(chance: random.Random) -> str:
-    """Say what someone did or saw, a sentence or three long."""
+    """Return what someone did or saw, in one to three sentences."""
     return ". ".join(_clause(chance) for _ in range(chance.choice((1, 1, 1, 2, 3)))) + "."
 
 

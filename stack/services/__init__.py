@@ -1,1 +1,1 @@
-"""Other people's programs that a stack needs: PostgreSQL, Redis, Chromium."""
+"""Third-party programs that a stack needs: PostgreSQL, Redis, Chromium."""

@@ -1,8 +1,8 @@
 """A Chromium for the browser tests: one on the PATH, else Playwright's own, else Debian's package.
 
-Its headless shell is asked for first: the same pages cost it less than half the processor time of the whole browser.
+Its headless shell is preferred: it uses less than half the processor time of the full browser for the same pages.
 
-Never skipped: where none can be had the reason is said and the tests fail.
+Never skipped: if none is available, the reason is printed and the tests fail.
 """
 
 import os
@@ -15,10 +15,10 @@ from pathlib import Path
 from stack.errors import StackError
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-DEBIANS = ("chromium-headless-shell", "chromium")  # older releases have the second alone
+DEBIANS = ("chromium-headless-shell", "chromium")  # older releases only have the second one
 ON_MACOS = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 PLACE = "FIREKIND_CHROMIUM"
-# It talks to the pages under test and to nobody else: no updates, no metrics, no sync.
+# It talks only to the pages under test: no updates, no metrics, no sync.
 QUIET = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -35,17 +35,17 @@ QUIET = (
 
 
 def flags() -> list[str]:
-    """Give the flags to start it with; its own sandbox does not work for root."""
+    """Return the flags to start it with; its own sandbox does not work for root."""
     return [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
 
 
 def find() -> Path | None:
-    """Give a Chromium that is here already."""
+    """Return a Chromium that is already here."""
     return next((path for path in _candidates() if path.exists()), None)
 
 
 def require() -> Path:
-    """Give a Chromium, installing one if need be. Raises StackError saying how to get one."""
+    """Return a Chromium, installing one if needed. Raises StackError saying how to get one."""
     found = find() or (_install() and find())
     if found:
         return found
@@ -56,7 +56,7 @@ def require() -> Path:
 
 
 def _candidates() -> Iterator[Path]:
-    """Give places to look at, the slowest to find out last."""
+    """Yield places to look, slowest check last."""
     if PLACE in os.environ:
         yield Path(os.environ[PLACE])
     yield from (Path(found) for found in map(shutil.which, NAMES) if found)
@@ -68,7 +68,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _install() -> bool:
-    """Try Debian's package when root, else Playwright's download; return whether that went well."""
+    """Try Debian's package as root, else Playwright's download; return whether that worked."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         get = ["apt-get", "-qq"]

@@ -1,4 +1,4 @@
-"""A copy of a database, and putting it back: with the programs and in the order that docs/operations.md names."""
+"""Copy a database and restore it, with the programs and in the order that docs/operations.md names."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stack.services import postgres
 
 
 def keep(url: str, into: Path) -> None:
-    """Copy a database into a file, as it is at one moment, while everything works on it."""
+    """Copy a database into a file, as of one moment, while everything keeps working on it."""
     do("pg_dump", "--format=custom", f"--file={into}", f"--dbname={url}")
 
 
 def put_back(url: str, kept: Path) -> None:
-    """Put what was kept in the place of a database of which no process runs, with the application's rights."""
+    """Restore a copy over a database that no process uses, with the application's rights."""
     name = urlsplit(url).path.removeprefix("/")
     with closing(psycopg.connect(url.replace(f"/{name}?", "/postgres?", 1), autocommit=True)) as server:
         server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
@@ -30,7 +30,7 @@ def put_back(url: str, kept: Path) -> None:
 
 
 def do(program: str, *words: str) -> None:
-    """Run one of PostgreSQL's programs. Raises StackError with what it wrote last."""
+    """Run one of PostgreSQL's programs. Raises StackError with the end of its output."""
     done = run([postgres.PROGRAMS / program, *words], check=False, stdout=PIPE, stderr=STDOUT, text=True)
     if done.returncode:
         raise StackError(f"{program} failed: {done.stdout.strip()[-500:]}")

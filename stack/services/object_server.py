@@ -1,4 +1,4 @@
-"""A server of object storage that speaks S3, where one is installed: versitygw over a folder."""
+"""An S3-compatible object storage server, if one is installed: versitygw over a folder."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ class ObjectServer:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What processes are given to keep evidence there."""
+        """The settings with which processes keep evidence there."""
         return {
             "EVIDENCE_STORAGE_URL": f"s3://{BUCKET}/evidence",
             "AWS_ENDPOINT": f"http://{ports.LOOPBACK}:{self.port}",
@@ -50,7 +50,7 @@ def find() -> Path | None:
 
 
 def start(folder: Path, *, guard: Guard) -> ObjectServer:
-    """Start one that keeps everything in `folder` and listens on the loopback alone. Raises StackError."""
+    """Start one that stores everything in `folder` and listens only on the loopback. Raises StackError."""
     program = find()
     if program is None:
         raise StackError(f"No server of object storage is installed: {GETTING}")

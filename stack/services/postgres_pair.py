@@ -1,4 +1,4 @@
-"""Two PostgreSQL servers of which one follows the other, synchronously, and takes over when it is told to."""
+"""Two PostgreSQL servers: one follows the other synchronously, and takes over when told to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stack.processes.process import Process
 from stack.services import postgres, server_user
 
 FOLLOWS_S: Final = 30
-# What was committed is on both: without this, what was accepted in the last moments could be lost with the first.
+# Commits are on both: without this, the last accepted requests could be lost with the first server.
 SYNCHRONOUS: Final = ("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
 
 
@@ -30,13 +30,13 @@ class ServerPair:
 
     @property
     def url(self) -> str:
-        """An address of both, of which the one that takes writes is used."""
+        """A URL of both; the one that accepts writes is used."""
         hosts = ",".join(map(str, self.sockets))
         more = "port=5432,5432&target_session_attrs=read-write"
         return f"postgresql://{postgres.APPLICATION}@/firekind?host={hosts}&{more}"
 
     def fail_over(self) -> None:
-        """Kill the first as a crash would, and make the replica the one that takes writes."""
+        """Kill the first one as a crash would, and promote the replica."""
         self.first.kill9()
         with psycopg.connect(postgres.url(self.sockets[1], "postgres"), autocommit=True) as replica:
             if replica.execute("SELECT pg_promote(true, 60)").fetchone() != (True,):
@@ -49,7 +49,7 @@ class ServerPair:
 
 
 def start(folder: Path, *, sockets: Path, guard: Guard) -> ServerPair:
-    """Start the server that lies in `folder`/first, copy it while it runs, and have the copy follow it."""
+    """Start the server in `folder`/first, copy it while it runs, and make the copy follow it."""
     places = (sockets / "first", sockets / "second")
     for place in places:
         place.mkdir(mode=0o700)

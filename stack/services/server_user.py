@@ -1,7 +1,7 @@
-"""As whom the embedded servers run: where we are root, as a user who owns nothing else. PostgreSQL refuses root.
+"""The user of the embedded servers: if we are root, one who owns nothing else. PostgreSQL refuses to run as root.
 
-That user gets no capability and none of root's groups. Where it may not go, a folder that only root enters, it is not
-let in either: its programs are copied to where everyone may go, and its data are handed to it as the folder it is in.
+That user gets no capability and none of root's groups. It is not given access to a folder that only root may enter: its
+programs are copied to where everyone may go, and its data are handed to it as its working folder.
 """
 
 import os
@@ -18,14 +18,14 @@ from stack.processes import process
 
 NAME: Final = "nobody"
 PUBLIC: Final = ("/tmp", "/var/tmp")  # noqa: S108 (where everyone may go; folders in them are closed to others)
-# A folder that a process was put into stays open to it under this name, whoever may enter those above.
+# A process's working folder stays accessible under this name, whoever may enter its parents.
 INSIDE: Final = Path("/proc/self/cwd")
-# What of the wheel a server needs, beside the libraries that the wheel brings.
+# What a server needs from the wheel, besides the libraries that the wheel brings.
 PROGRAMS: Final = ("bin/postgres", "bin/initdb", "lib/postgresql", "share")
 
 
 def given() -> Mapping[str, Any]:
-    """Return the words of `subprocess` that make a child this user; none where we are no root ourselves."""
+    """Return the arguments of `subprocess` that make a child this user; none if we are not root."""
     if os.geteuid() != 0:
         return {}
     user = _user()
@@ -33,17 +33,17 @@ def given() -> Mapping[str, Any]:
 
 
 def start(argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int], *, folder: Path) -> "subprocess.Popen[str]":
-    """Start a server in its folder, in a group of its own."""
+    """Start a server in its folder, in its own group."""
     return process.started(argv, env, lend, cwd=folder, user=given())
 
 
 def name_of(folder: Path) -> Path:
-    """Return the name under which a process that was put into the folder reaches it."""
+    """Return the name by which a process in this working folder reaches it."""
     return INSIDE if given() and INSIDE.exists() else folder
 
 
 def own(folder: Path) -> None:
-    """Hand a folder and all in it to this user, unless it is theirs; only root has to."""
+    """Give this user a folder and everything in it, unless it is theirs; only needed for root."""
     user = given()
     if not user or folder.stat().st_uid == user["user"]:
         return
@@ -52,13 +52,13 @@ def own(folder: Path) -> None:
 
 
 def reaches(path: Path) -> bool:
-    """Return whether this user may go to a folder, or run a program."""
+    """Return whether this user may enter a folder, or run a program."""
     asked = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(path)]
     return not given() or subprocess.run(asked, cwd="/", check=False, **given()).returncode == 0
 
 
 def public_folder() -> Path:
-    """Return a folder for temporary files that this user may enter. Raises StackError when there is none."""
+    """Return a folder for temporary files that this user may enter. Raises StackError if there is none."""
     folders = [Path(folder) for folder in dict.fromkeys((tempfile.gettempdir(), *PUBLIC))]
     for folder in folders:
         if folder.is_dir() and reaches(folder):
@@ -71,7 +71,7 @@ def public_folder() -> Path:
 
 
 def programs(installed: Path, *, beside: Path) -> Path:
-    """Return the folder of the programs: where they are installed, else a copy in the folder of the sockets."""
+    """Return the folder of the programs: the installed one, else a copy in the folder of the sockets."""
     if reaches(installed / "postgres"):
         return installed
     home, package = installed.parent, installed.parents[1]
@@ -84,7 +84,7 @@ def programs(installed: Path, *, beside: Path) -> Path:
 
 
 def program(installed: Path, *, beside: Path) -> Path:
-    """Return a program that needs nothing beside itself, the same way."""
+    """Return a program that needs no other files, in the same way."""
     if reaches(installed):
         return installed
     _copy(installed, beside / installed.name)
@@ -92,7 +92,7 @@ def program(installed: Path, *, beside: Path) -> Path:
 
 
 def _copy(what: Path, where: Path) -> None:
-    """Copy with plain modes: everyone may read it, and nobody but root change it."""
+    """Copy with plain modes: everyone may read it, and only root may change it."""
     where.parent.mkdir(parents=True, exist_ok=True)
     if what.is_dir():
         shutil.copytree(what, where, ignore=shutil.ignore_patterns("pgxs"))

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis for one stack: the ones the settings name, else embedded ones of its own."""
+"""PostgreSQL and Redis for one stack: those in the settings, else embedded ones."""
 
 import fcntl
 import hashlib
@@ -17,7 +17,7 @@ from stack.processes.guard import Guard
 from stack.processes.process import Process
 from stack.services import pgbouncer, postgres, redis, server_user
 
-# The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file of 22.
+# The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file name of 22.
 LONGEST_SOCKET_FOLDER = 80
 LEFTOVERS_S = 6
 
@@ -32,12 +32,12 @@ def running(
     servers: dict[str, Process] | None = None,
     pool: int = 0,
 ) -> Iterator[dict[str, str]]:
-    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
+    """Yield DATABASE_URL and REDIS_URL, with servers behind them for the length of the block.
 
-    A BROKER_URL that is given takes the place of REDIS_URL. With a `pool` of so many connections, PgBouncer stands
-    before the embedded PostgreSQL, and DATABASE_DIRECT_URL leads past it.
+    A given BROKER_URL takes the place of REDIS_URL. With a `pool` of that many connections, PgBouncer is in front of
+    the embedded PostgreSQL, and DATABASE_DIRECT_URL bypasses it.
 
-    Those that were started for it are put into `servers`, for who wants to trouble them.
+    The servers that were started are added to `servers`, for applying faults to them.
     """
     servers = {} if servers is None else servers
     urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
@@ -76,7 +76,7 @@ def _pooled(
 
 @contextmanager
 def sockets(data_dir: Path) -> Iterator[Path]:
-    """Give a folder for the servers' sockets, which their user owns and reaches: beside the data, else elsewhere."""
+    """Yield a folder for the servers' sockets that their user owns and can reach: next to the data, else elsewhere."""
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = data_dir.resolve() / "run"
     if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER or not server_user.reaches(folder.parent):
@@ -93,10 +93,10 @@ def sockets(data_dir: Path) -> Iterator[Path]:
 
 @contextmanager
 def lock(data_dir: Path) -> Iterator[IO[str]]:
-    """Keep a second stack out of the data folder. Raises StackError when one is there.
+    """Keep a second stack out of the data folder. Raises StackError if there is one.
 
-    The kernel drops the lock with the last process that holds it. The guard holds it too, for as long as it
-    takes to end what a crashed stack left behind.
+    The kernel releases the lock with the last process that holds it. The guard holds it too, for as long as it takes to
+    end what a crashed stack left behind.
     """
     with _lock_file(data_dir) as file:
         if not _try_lock(file):
@@ -111,7 +111,7 @@ def lock(data_dir: Path) -> Iterator[IO[str]]:
 
 
 def wait_for_leftovers(data_dir: Path) -> None:
-    """Wait, seconds at most, while what a crashed stack left behind is being ended: it holds ports."""
+    """Wait, at most seconds, while the leftovers of a crashed stack are being ended: they hold ports."""
     deadline = time.monotonic() + LEFTOVERS_S
     with _lock_file(data_dir) as file:
         owner = file.read().strip()

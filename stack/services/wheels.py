@@ -1,4 +1,4 @@
-"""Where an installed package lies, found without importing it: imports cost time and have opinions."""
+"""Find an installed package without importing it, because imports take time and have side effects."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +12,7 @@ def has(package: str) -> bool:
 
 
 def folder(package: str) -> Path:
-    """Give the package's folder."""
+    """Return the package's folder."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise StackError(f"The package {package} is not installed: run `make venv`.")

@@ -1,4 +1,4 @@
-"""Which story is asked for, by STORY."""
+"""Which story STORY asks for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AGAIN, ALL = "again", "all"
 
 
 def asked() -> list[str]:
-    """Give the stories of evidence that are asked for: none means the short one. Raises StackError on other names."""
+    """Return the requested evidence stories; empty means the short story. Raises StackError on other names."""
     name, known = os.environ.get("STORY", ""), written.names()
     if name in {"", AGAIN}:
         return []
@@ -25,12 +25,12 @@ def asked() -> list[str]:
 
 
 def short_again() -> bool:
-    """Return whether the short story is to be played although it was."""
+    """Return whether the short story should be played although it already was."""
     return os.environ.get("STORY") == AGAIN
 
 
 def scenes(story: written.Story) -> list[Scene]:
-    """Make scenes of the chapters of a story; what one of them names, the next ones know."""
+    """Make scenes from the chapters of a story; names given in one are known in the following ones."""
     names = Bindings(story.name)
     return [
         Scene(f"{story.name}-{n}", one.title, one.says, partial(_through, names, one.steps))

@@ -21,11 +21,11 @@ class StoryDesk:
 
     @property
     def address(self) -> str:
-        """The address that people open."""
+        """The URL that people open."""
         return surroundings.address(self.stack.env)
 
     def api(self, who: str) -> Api:
-        """Give the API as this person uses it, with a token made in the terminal."""
+        """Return the API as this person uses it, with a token created in the terminal."""
         if who not in self._apis:
             words = ("evidence_token", self._person(who)["email"], "--name", "the stories")
             made = self.stack.manage(*words, check=False)
@@ -35,13 +35,13 @@ class StoryDesk:
         return self._apis[who]
 
     def visitor(self, who: str) -> Visitor:
-        """Give the pages as this person sees them."""
+        """Return the pages as this person sees them."""
         if who not in self._visitors:
             self._visitors[who] = Visitor(self.stack.base_url).sign_in_as(self._person(who)["name"])
         return self._visitors[who]
 
     def close(self) -> None:
-        """Have everyone go home."""
+        """Close everyone's connections."""
         for visitor in self._visitors.values():
             visitor.close()
 

@@ -20,27 +20,27 @@ OTHERS = "More stories: `make demo STORY={}`."
 
 
 def play(stack: Stack, *, say: Say) -> None:
-    """Play what STORY asks for through the sandbox; without it the short story, once for each data folder."""
+    """Play what STORY asks for through the sandbox; by default the short story, once for each data folder."""
     with opened(stack, say=say) as stage:
         try:
             for name in choosing.asked():
                 _play_written(stage, written.read(name))
             if not choosing.asked():
                 _play_short(stage)
-        except StackError as error:  # what was started stays up to be looked at
+        except StackError as error:  # what was started stays up for inspection
             say(paint(f"  The story stopped here. {error}", "red"))
 
 
 @contextmanager
 def opened(stack: Stack, *, say: Say) -> Iterator[Stage]:
-    """Give the stage of one stack."""
+    """Yield the stage of one stack."""
     workspace = SandboxWorkspace(stack.sandbox_url)
     with closing(Records(stack.database_url)) as records, closing(StoryDesk(stack, workspace)) as desk:
         yield Stage(workspace, records, SandboxAccount(stack.sandbox_url), desk, say)
 
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:
-    """Give scenes one by one, each after its title was told; the first once the workspace is known."""
+    """Yield scenes, each after its title was printed; the first once the workspace is known."""
     until(stage.records.knows_people, what="the workspace's people and groups have not been read")
     until(stage.records.knows_on_call, what="PagerDuty's people and shifts have not been read")
     for number, scene in enumerate(scenes, start=1):

@@ -1,4 +1,4 @@
-"""The story itself: a slow checkout that turns out to be a breach. One function a scene, in order."""
+"""The story itself: a slow checkout that turns out to be a breach. One function per scene, in order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLUE = "The slow call is not ours: basket waits for a host that I have never see
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One step of the story: `name` is what checks hang on."""
+    """One step of the story; checks refer to its `name`."""
 
     name: str
     title: str
@@ -39,20 +39,20 @@ class Scene:
 
 
 def declare(stage: Stage) -> None:
-    """Wei declares from the channel where people noticed."""
+    """Wei declares in the channel where people noticed."""
     stage.declares("wei", f"/incident declare {TITLE}", where=DECLARED_IN)
     stage.watches()
 
 
 def update(stage: Stage) -> None:
-    """Ada takes the lead and gives an update."""
+    """Ada takes the lead and posts an update."""
     stage.types("ada", "/incident lead")
     stage.types("ada", f"/incident update {UPDATE}")
     stage.watches()
 
 
 def measure(stage: Stage) -> None:
-    """Ada names the service; its source is on the operator's list, so it is profiled while it hurts."""
+    """Ada names the service; its source is on the operator's list, so it is profiled during the impact."""
     stage.workspace.act("program", fixed=False)
     stage.does("ada", "names the affected service on the page:", SERVICE)
     stage.desk.visitor("ada").fill(f"/incidents/{stage.codename}/services", {"services": SERVICE})
@@ -61,7 +61,7 @@ def measure(stage: Stage) -> None:
 
 
 def retype_major(stage: Stage) -> None:
-    """Tomasz, who neither declared nor leads, retypes to major; Slack has a bad moment while people are invited."""
+    """Tomasz, who neither declared nor leads, retypes to major; Slack fails briefly while people are invited."""
     stage.workspace.fault("server_error", method="conversations.invite", times=1)
     answer = stage.types("tomasz", f"/incident retype major because {BECAUSE_MAJOR}")
     stage.reads_the_plan(answer["view"])
@@ -72,14 +72,14 @@ def retype_major(stage: Stage) -> None:
 
 
 def answer(stage: Stage) -> None:
-    """Phones ring; one of those who are on call acknowledges in the pager, and everyone reads it."""
+    """Phones ring; one of those on call acknowledges in the pager, and everyone can read it."""
     rung = stage.rings(PAGED)
     stage.acknowledges(rung[0], PAGED)
     stage.watches()
 
 
 def hand_over(stage: Stage) -> None:
-    """Grace lets a schedule keep a group, Ada confirms it, and the shift ends early."""
+    """Grace makes a group follow a schedule, Ada confirms it, and the shift ends early."""
     stage.does("grace", "lets the schedule keep a user group:", f"@{GROUP} follows who is on call for {SCHEDULE}")
     stage.keeps("grace", GROUP, schedule=SCHEDULE, second="ada")
     stage.hands_over(SCHEDULE, group=GROUP)
@@ -118,13 +118,13 @@ def mitigate(stage: Stage) -> None:
 
 
 def resolve(stage: Stage) -> None:
-    """Farah ends it."""
+    """Farah resolves it."""
     stage.types("farah", f"/incident resolved {RESOLVED}")
     stage.watches()
 
 
 def learn(stage: Stage) -> None:
-    """Farah writes down what is left to do, which become tickets, and what was hard."""
+    """Farah writes down what is left to do, which becomes tickets, and what was hard."""
     for owner, text in FOLLOWUPS.items():
         stage.types("farah", f"/incident followup @{owner} {text} by friday")
     stage.watches()

@@ -1,4 +1,4 @@
-"""Where the story is played: people act in the workspace, and what follows is told as it happens."""
+"""Where the story is played: people act in the workspace, and what follows is printed as it happens."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ SETTLED_S = 60
 
 @dataclass(slots=True)
 class Stage:
-    """One incident's story so far. `shown` is the plan that was last shown before someone confirmed it,
-    `told_until` the id of the last effect that was told."""
+    """One incident's story so far.
+
+    `shown` is the plan last shown before someone confirmed it, `told_until` the id of the last effect that was printed.
+    """
 
     workspace: SandboxWorkspace
     records: Records
@@ -39,30 +41,30 @@ class Stage:
 
     @property
     def room(self) -> str:
-        """The channel where people talk now."""
+        """The incident's current channel."""
         return f"inc-{self.records.incident(self.codename)['codenames'][-1]}"
 
     def say(self, text: str) -> None:
-        """Tell what is going on."""
+        """Print what is going on."""
         self.tell(f"     {text}")
 
     def types(self, who: str, text: str, *, where: str = "") -> dict[str, Any]:
-        """Have someone type a command, in the incident's channel unless told otherwise."""
+        """Have someone type a command, in the incident's channel by default."""
         channel = where or self.room
         self.tell(f"     {paint(f'{_name(who)} in #{channel}', 'grey')}  {paint(text, 'bold')}")
         return self.workspace.command(who, channel, text)
 
     def writes(self, who: str, text: str) -> str:
-        """Have someone write an ordinary message in the incident's channel, and give its ts."""
+        """Have someone write an ordinary message in the incident's channel, and return its ts."""
         self.tell(f"     {paint(f'{_name(who)} in #{self.room}', 'grey')}  {text}")
         return str(self.workspace.act("message", user=who, channel=self.room, text=text)["ts"])
 
     def does(self, who: str, what: str, more: str = "") -> None:
-        """Tell what someone does outside Slack."""
+        """Print what someone does outside Slack."""
         self.tell(f"     {paint(_name(who), 'grey')}  {paint(what, 'bold')}{f'  {more}' if more else ''}")
 
     def found(self, text: str) -> None:
-        """Tell what was measured, in the words in which the page says it."""
+        """Print what was measured, in the page's words."""
         self.tell(f"       {paint('▸', 'cyan')} {text}")
 
     def declares(self, who: str, text: str, *, where: str) -> None:
@@ -75,7 +77,7 @@ class Stage:
         self.codename = new[0]
 
     def reads_the_plan(self, view: dict[str, Any] | None) -> None:
-        """Tell the plan that a modal shows before anyone confirms."""
+        """Print the plan that a modal shows before anyone confirms."""
         self.shown = plan_lines(view)
         if not self.shown:
             raise StackError("The modal does not show a plan.")
@@ -84,7 +86,7 @@ class Stage:
             self.tell(f"       {paint('│', 'grey')} {paint(sign, SIGNS[sign])} {text}")
 
     def reads(self, n: int) -> None:
-        """Wait until evidence `n` was read, and tell what was found in it."""
+        """Wait until evidence `n` was read, and print what was found in it."""
         row = until(lambda: self._read(n), what=f"evidence {n} is not read yet", timeout_s=SETTLED_S)
         if row["state"] == "failed":
             raise StackError(f"{row['title']} could not be read: {row['says']}")
@@ -94,7 +96,7 @@ class Stage:
         self.watches()
 
     def compares(self, who: str, *, control: int, others: Sequence[int], sample: str = "") -> None:
-        """Have someone open evidence side by side, and tell the sentence of that page."""
+        """Have someone open evidence side by side, and print the sentence of that page."""
         query = {"control": control, "with": ",".join(map(str, others))} | ({"sample": sample} if sample else {})
         path = f"/incidents/{self.codename}/evidence/compare/?{urlencode(query, safe=',')}"
         self.does(who, "compares", f"{self.desk.address}{path}")
@@ -105,14 +107,14 @@ class Stage:
             self.found(" ".join(TAG.sub("", sentence).split()))
 
     def paged(self, whom: str) -> dict[str, Any]:
-        """Give the page to an escalation policy, as the pager has it."""
+        """Return the page to an escalation policy, as the pager has it."""
         state = self.account.state()
         policy = next(one["id"] for one in state["policies"].values() if one["name"] == whom)
         ours = [one for one in state["incidents"].values() if self.codename in one["title"]]
         return next(one for one in ours if one["policy"] == policy)
 
     def rings(self, whom: str) -> list[str]:
-        """Tell whose phones a page rang, and give the handles of those who are in the workspace."""
+        """Print whose phones a page rang, and return the handles of those in the workspace."""
         page = self.paged(whom)
         names = list(dict.fromkeys(one["name"] for one in self.account.rang(incident=page["id"])))
         self.say(f"{paint('☎', 'cyan')} #{page['number']} “{page['title']}” pages {', '.join(names)}.")
@@ -121,7 +123,7 @@ class Stage:
         return [people[email] for email in emails if email in people]
 
     def acknowledges(self, who: str, whom: str) -> None:
-        """Have someone acknowledge a page, and wait until that was heard."""
+        """Have someone acknowledge a page, and wait until Firekind knows."""
         page = self.paged(whom)
         self.does(who, "acknowledges it in PagerDuty", f"#{page['number']}")
         self.account.act("acknowledge", user=who, incident=page["id"])
@@ -129,7 +131,7 @@ class Stage:
         until(lambda: self.records.heard(self.codename, "acknowledged"), what="the acknowledgement was not received")
 
     def keeps(self, who: str, group: str, *, schedule: str, second: str) -> None:
-        """Have someone let a schedule say who is in a user group, on the page, and a second manager confirm it."""
+        """Have someone make a user group follow a schedule, on the page, and a second manager confirm it."""
         if self.records.keeps(group):
             return
         subject = next(one["id"] for one in self.account.state()["schedules"].values() if one["name"] == schedule)
@@ -143,7 +145,7 @@ class Stage:
         self.tells_group(group, schedule)
 
     def hands_over(self, schedule: str, *, group: str) -> None:
-        """Let a shift end now, and wait until the group followed."""
+        """Let a shift end now, and wait until the group has followed."""
         self.say(f"The shift of {schedule} ends now.")
         before = self.account.on_call(schedule)
         self.account.act("handover", schedule=schedule)
@@ -151,7 +153,7 @@ class Stage:
         self.tells_group(group, schedule)
 
     def tells_group(self, group: str, schedule: str) -> None:
-        """Wait until those on call are the ones in a group, and tell who that is."""
+        """Wait until a group consists of those on call, and print who that is."""
 
         def is_true() -> list[str]:
             on_call = {email.lower() for email in self.account.on_call(schedule)}
@@ -173,7 +175,7 @@ class Stage:
         return until(tracked, what="a follow-up has no ticket", timeout_s=SETTLED_S)
 
     def watches(self) -> None:
-        """Tell each effect as it is done, until nothing more is owed."""
+        """Print each effect as it is done, until nothing more is owed."""
         began, told = time.monotonic(), set[tuple[Any, ...]]()
 
         def look() -> bool:
@@ -200,7 +202,7 @@ def plan_lines(view: dict[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def plain(text: str) -> str:
-    """Take Slack's markup out of a line."""
+    """Remove Slack's markup from a line."""
     said = MARKUP.sub(lambda found: found[1] or found[2] or "", text)
     return said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 

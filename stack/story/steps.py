@@ -1,4 +1,4 @@
-"""What each kind of step of a written story does, through the door that a person would take."""
+"""What each kind of step in a written story does, through the door that a person would use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SENT_ALONG = ("phase", "variant", "unit", "source")
 
 @dataclass(slots=True)
 class Bindings:
-    """The numbers of what a story's words stand for, while it is played."""
+    """The numbers behind a story's names, while it is played."""
 
     story: str
     evidence: dict[str, int] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def join(stage: Stage, names: Bindings, given: Given) -> None:
 
 
 def evidence(stage: Stage, names: Bindings, given: Given) -> None:
-    """Send a file through the API, and tell what was read in it."""
+    """Send a file through the API, and print what was read in it."""
     body, name = profiles.make(names.story, given["file"]), given["file"]
     query = {key: given[key] for key in SENT_ALONG if key in given} | _window(given.get("seconds", 0))
     query |= {"control": "1"} if given.get("control") else {}
@@ -75,7 +75,7 @@ def evidence(stage: Stage, names: Bindings, given: Given) -> None:
 
 
 def find(stage: Stage, names: Bindings, given: Given) -> None:
-    """Search a profile on its page, and tell the exact share."""
+    """Search a profile on its page, and print the exact share."""
     path = f"/incidents/{stage.codename}/evidence/{names.evidence[given['in']]}/search.json"
     stage.does(given["by"], f"searches for {given['text']}")
     page = stage.desk.visitor(given["by"]).get(f"{path}?{urlencode({'q': given['text']})}")
@@ -84,7 +84,7 @@ def find(stage: Stage, names: Bindings, given: Given) -> None:
 
 
 def compare(stage: Stage, names: Bindings, given: Given) -> None:
-    """Open two or more side by side, and tell the sentence of that page."""
+    """Open two or more side by side, and print the sentence of that page."""
     others = [names.evidence[name] for name in given["with"]]
     stage.compares(given["by"], control=names.evidence[given["control"]], others=others, sample=given.get("sample", ""))
 
@@ -97,13 +97,13 @@ def link(stage: Stage, names: Bindings, given: Given) -> None:
 
 
 def claim(stage: Stage, names: Bindings, given: Given) -> None:
-    """Claim something in Slack."""
+    """Add a hypothesis in Slack."""
     stage.types(given["by"], f"/incident finding {given['text']}")
     names.claims[given["as"]] = max(row["n"] for row in stage.records.findings(stage.codename))
 
 
 def judge(stage: Stage, names: Bindings, given: Given) -> None:
-    """Judge a claim on its page, with evidence for it and against it."""
+    """Judge a hypothesis on its page, with evidence for it and against it."""
     path = f"/incidents/{stage.codename}/findings/{names.claims[given['claim']]}/"
     stage.does(given["by"], given["verdict"].replace("_", " "), given["text"])
     rests = {
@@ -115,7 +115,7 @@ def judge(stage: Stage, names: Bindings, given: Given) -> None:
 
 
 def seen(stage: Stage, names: Bindings, given: Given) -> None:
-    """Tell which earlier incidents the evidence page recognises."""
+    """Print the earlier incidents that the evidence page recognises."""
     page = stage.desk.visitor(given["by"]).get(f"/incidents/{stage.codename}/evidence/")
     stage.does(given["by"], "Seen before?")
     for title, same in SEEN.findall(page.text):
@@ -124,7 +124,7 @@ def seen(stage: Stage, names: Bindings, given: Given) -> None:
 
 
 def _window(seconds: int) -> dict[str, str]:
-    """Say that it was measured until now."""
+    """Return a time window that ends now."""
     now = int(time.time())
     return {"from": str(now - seconds), "to": str(now)} if seconds else {}
 

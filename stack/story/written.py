@@ -1,4 +1,4 @@
-"""Stories as they are written in fixtures/stories: titles, words, and steps that people take one after the other."""
+"""Stories as written in fixtures/stories: titles, words, and steps that people take one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stack.errors import StackError
 
 FOLDER = ROOT / "fixtures" / "stories"
 
-# What each kind of step asks for and may be given; `stack.story.steps` says what it does.
+# The required and optional arguments of each kind of step; `stack.story.steps` says what it does.
 KEYS = {
     "declare": ("by where text", ""),
     "type": ("by text", ""),
@@ -63,12 +63,12 @@ class Story:
 
 
 def names() -> list[str]:
-    """List the stories that are written."""
+    """List the written stories."""
     return sorted(path.parent.name for path in FOLDER.glob("*/story.yaml"))
 
 
 def read(name: str, *, folder: Path = FOLDER) -> Story:
-    """Read a story. Raises StackError that names the chapter and the step which cannot be understood."""
+    """Read a story. Raises StackError naming the chapter and the step that cannot be understood."""
     with (folder / name / "story.yaml").open(encoding="utf-8") as file:
         body = yaml.safe_load(file)
     chapters = tuple(_chapter(one, where=f"{name}, chapter {n}") for n, one in enumerate(body["chapters"], start=1))

@@ -1,1 +1,1 @@
-"""Brings up all processes of a stack, drives them and ends them; throwaway stacks start from what is prepared."""
+"""Bring up all processes of a stack, drive them and end them; throwaway stacks start from what is prepared."""

@@ -1,9 +1,8 @@
-"""The processes of a throw-away stack, forked from one that has loaded what all of them need.
+"""The processes of a throwaway stack, forked from one that has imported what all of them need.
 
-``python -m stack.supervisor.preloaded`` loads it once, with the settings of its stack, and serves forks: each runs the
-command that it is asked for, in a session and with standard streams of its own, as if an interpreter had been started
-with it.
-That spares a second of processor time for each process and each management command.
+``python -m stack.supervisor.preloaded`` imports it once, with its stack's settings, and serves forks: each runs the
+requested command in its own session and with its own standard streams, as if an interpreter had been started with it.
+That saves a second of processor time for each process and each management command.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from stack.errors import StackError
 from stack.processes import stepped_clock
 from stack.processes.guard import Guard
 
-SUPPORTED: Final = sys.platform == "linux"  # elsewhere what was loaded may not be forked
+SUPPORTED: Final = sys.platform == "linux"  # elsewhere the imported libraries do not survive a fork
 START_S: Final = 60
-# What may differ from the settings that were loaded, because it is asked for as late as that.
+# Settings that may differ from those that were loaded, because they are read later.
 LATE: Final = frozenset({"FIREKIND_CRASH_AT"})
 MODULES: Final = (
     "audit.tasks",
@@ -62,7 +61,7 @@ MODULES: Final = (
 
 
 class Forked:
-    """One process, as `subprocess.Popen` would show it."""
+    """One process, with the interface of `subprocess.Popen`."""
 
     def __init__(self, line: socket.socket, pid: int, stdout: IO[str] | None = None) -> None:
         self.pid = pid
@@ -72,11 +71,11 @@ class Forked:
         self._lock = threading.Lock()
 
     def poll(self) -> int | None:
-        """Tell how it ended, None while it runs."""
+        """Return the exit code, None while it runs."""
         return self._hear(0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it ended, and tell how."""
+        """Wait until it ended, and return the exit code."""
         code = self._hear(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
@@ -96,7 +95,7 @@ class Forked:
 
 
 class Preloaded:
-    """The process that forks."""
+    """The fork server."""
 
     def __init__(self, env: Mapping[str, str], *, guard: Guard) -> None:
         self.env = dict(env)
@@ -130,16 +129,16 @@ class Preloaded:
         self._stderr.close()
 
     def again(self, env: Mapping[str, str]) -> Preloaded:
-        """Load everything once more, with other settings; what this one runs goes on."""
+        """Load everything again, with other settings; what this one runs continues."""
         return Preloaded(env, guard=self._guard)
 
     def takes(self, argv: Sequence[str], env: Mapping[str, str]) -> bool:
-        """Return whether this command with these settings can be run by a fork."""
+        """Return whether a fork can run this command with these settings."""
         differ = {name for name in {*env, *self.env} if env.get(name) != self.env.get(name)}
         return argv[0] == sys.executable and differ <= LATE
 
     def start(self, argv: Sequence[str], env: Mapping[str, str], *, lend: Sequence[int] = ()) -> Forked:
-        """Start a command whose words are read as they come."""
+        """Start a command whose output is read as it arrives."""
         read, write = os.pipe()
         stdout = os.fdopen(read, encoding="utf-8", errors="replace")
         try:
@@ -152,7 +151,7 @@ class Preloaded:
         return Forked(line, pid, stdout)
 
     def run(self, argv: Sequence[str], *, check: bool) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end, and give what it wrote."""
+        """Run a command to its end, and return its output."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             code = Forked(*self._begin(argv, self.env, out.fileno(), err.fileno())).wait()
             said = []
@@ -178,7 +177,7 @@ class Preloaded:
 
 
 def main() -> None:
-    """Load everything, say so, and serve forks."""
+    """Load everything, report readiness, and serve forks."""
     _load()
     gc.freeze()
     asked = forking.serve()
@@ -196,14 +195,14 @@ def _load() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     priority.give_way = _keep_up
-    prepare.gather(Path(settings.STATIC_ROOT))  # first: the web looks for them as it is loaded
+    prepare.gather(Path(settings.STATIC_ROOT))  # first: the web looks for them at import
     for name in MODULES:
         importlib.import_module(name)
     assert threading.active_count() == 1, threading.enumerate()
 
 
 def _keep_up(nice: int) -> None:
-    """Let no worker give way: a test waits for it as people do for pages, and other tests would never let it run."""
+    """Run no worker at low priority: a test waits for it as people do for pages, and other tests would starve it."""
 
 
 def _become(asked: forking.ForkRequest) -> None:
@@ -218,7 +217,7 @@ def _become(asked: forking.ForkRequest) -> None:
     kept = {0, 1, 2, *words["lend"]}
     for one in (int(name) for name in os.listdir("/proc/self/fd")):  # noqa: PTH208 (numbers, not paths)
         if one not in kept:
-            with suppress(OSError):  # the folder that is listed
+            with suppress(OSError):  # the folder being listed
                 os.close(one)
     os.environ.update(words["env"])
     stepped_clock.install(words["argv"])
@@ -226,7 +225,7 @@ def _become(asked: forking.ForkRequest) -> None:
 
 
 def _lay(lent: Sequence[int], wanted: Sequence[int]) -> None:
-    """Give lent sockets the numbers that the command knows them by."""
+    """Give inherited sockets the numbers that the command expects."""
     import fcntl
 
     aside = [fcntl.fcntl(one, fcntl.F_DUPFD, 512) for one in lent]

@@ -19,10 +19,10 @@ from config.process.told_plainly import told_plainly, unusable
 
 
 def main() -> None:
-    """Check the code, migrate, load the types and gather static files."""
+    """Check the code, migrate, load the types and collect static files."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     direct = env.reach(env.given()).get("DATABASE_DIRECT_URL")
-    if direct:  # migrations hold sessions, which a pooler does not give
+    if direct:  # migrations hold sessions, which a pooler does not provide
         os.environ["DATABASE_URL"] = direct
     django.setup()
     with _what_stops_it_said(), told_plainly():
@@ -35,7 +35,7 @@ def main() -> None:
 
 @contextmanager
 def _what_stops_it_said() -> Iterator[None]:
-    """End with a sentence where a file that people wrote is wrong."""
+    """Exit with a sentence if a file that people wrote is wrong."""
     try:
         yield
     except CommandError as error:
@@ -44,7 +44,7 @@ def _what_stops_it_said() -> Iterator[None]:
 
 
 def _require_fitness(name: str) -> None:
-    """End with a sentence where the database cannot be reached, or cannot hold what would be made in it."""
+    """Exit with a sentence if the database cannot be reached, or cannot hold what would be created in it."""
     refused = database.refusal(settings.FIREKIND.database_url)
     if says := [unusable(refused, name=name)] if refused else list(server_fitness.unfit()):
         print(f"firekind: {says[0]}", file=sys.stderr)
@@ -52,9 +52,9 @@ def _require_fitness(name: str) -> None:
 
 
 def gather(root: Path) -> None:
-    """Gather and compress the static files, unless they are the ones gathered last.
+    """Collect and compress the static files, unless they are unchanged since the last time.
 
-    Compressing takes seconds. What was gathered before stays: another stack may be serving it.
+    Compressing takes seconds. Earlier files stay: another stack may be serving them.
     """
     root.mkdir(exist_ok=True)
     with (root / ".sources").open("a+", encoding="ascii") as seen:

@@ -1,6 +1,6 @@
-"""A cluster in which everything stands already, made once for these migrations and types, and copied from then on.
+"""A prepared database cluster, made once for these migrations and types, and copied from then on.
 
-It holds the database of a stack and, for tests that bring what they need, one with tables alone.
+It holds the database of a stack and, for tests that bring their own rows, one with tables only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from stack.supervisor import surroundings
 
 KEPT: Final = ROOT / ".data" / "prepared"
 STACKS, TABLES = "firekind", "firekind_tables"
-# What a migrated database with the shipped types comes from.
+# The sources of a migrated database with the shipped types.
 SOURCES: Final = ("*/migrations/*.py", "*/*/migrations/*.py", "fixtures/incident_types.yaml", "requirements/*.txt")
 CODE: Final = (
     "stack/supervisor/prepared.py",
@@ -42,7 +42,7 @@ CODE: Final = (
 
 @contextmanager
 def running(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Give a database and a broker for tests, gone with the block, and what each test database is copied from."""
+    """Yield a database and a broker for tests, gone with the block, and the template for each test database."""
     folder = Path(tempfile.mkdtemp(prefix="firekind-test-"))
     guard = Guard()
     try:
@@ -50,7 +50,7 @@ def running(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
         if copied:
             lay(folder / "postgres", guard=guard)
         with services.running(given, data_dir=folder, guard=guard, durable=False) as urls:
-            # As the owner: tests make databases, and meddle with tables behind their triggers.
+            # As the owner: tests create databases, and modify tables behind their triggers.
             yield urls | copied | {"DATABASE_URL": postgres.owner_url(urls["DATABASE_URL"])}
     finally:
         guard.close()
@@ -58,7 +58,7 @@ def running(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def lay(folder: Path, *, guard: Guard) -> None:
-    """Put a copy of the cluster where a server is going to run."""
+    """Put a copy of the cluster where a server will run."""
     with _locked():
         kept = KEPT / _key()
         if not kept.exists():
@@ -71,7 +71,7 @@ def lay(folder: Path, *, guard: Guard) -> None:
 
 
 def _make(kept: Path, *, guard: Guard) -> None:
-    """Start a server on a new cluster, bring its databases up to date, and keep its files as they lie then."""
+    """Start a server on a new cluster, bring its databases up to date, and keep its files."""
     with tempfile.TemporaryDirectory(prefix="firekind-") as name:
         sockets, folder = Path(name) / "run", Path(name) / "cluster"
         sockets.mkdir(mode=0o700)
@@ -106,7 +106,7 @@ def _manage(*words: str, name: str, sockets: Path) -> None:
 
 
 def _key() -> str:
-    """Return what the cluster depends on, as a name."""
+    """Return a name derived from what the cluster depends on."""
     digest = hashlib.sha256(f"{os.geteuid()} {postgres.PROGRAMS}".encode())
     for path in sorted({path for one in (*SOURCES, *CODE) for path in ROOT.glob(one)}):
         if ".venv" not in path.parts:

@@ -24,11 +24,11 @@ from stack.supervisor.preloaded import Preloaded
 HEALTHY_S = 60
 STOP_S = 6.0
 SAYS = "firekind: "
-STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # our own processes are behind no proxy
+STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # our own processes are not behind a proxy
 
 
 class Stack:
-    """Named processes over a database and a broker, with the environment they share."""
+    """Named processes with a database and a broker, and the environment they share."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Stack:
         loaded: Preloaded | None = None,
     ) -> None:
         self.env = dict(env)
-        self.tree = ROOT  # where the code lies that commands are run from
+        self.tree = ROOT  # the code from which commands are run
         self._loaded = loaded
         self._loaded_later: list[Preloaded] = []
         given = {name: value for name, value in env.items() if value}
@@ -56,7 +56,7 @@ class Stack:
                 )
 
     def _door(self, door: socket, one: str, name: str) -> int:
-        """Give the socket of one process: the first has the door itself, each copy one of its own beside it."""
+        """Return the socket number of one process: the first gets the door itself, each copy gets its own."""
         if one != name:
             door = ports.beside(door)
             self._more_doors.append(door)
@@ -68,7 +68,7 @@ class Stack:
         return started(argv, env, lend)
 
     def close(self, *, gently: bool = True) -> None:
-        """End everything; by force where nobody will look at what is left."""
+        """End everything; by force if no one will inspect what is left."""
         if gently:
             self.stop()
         for process in self.processes.values():
@@ -80,21 +80,21 @@ class Stack:
 
     @property
     def base_url(self) -> str:
-        """Where the web process listens."""
+        """The URL of the web process."""
         return f"http://{addresses.asked_at(self.env.get('HOST', ''))}:{self.env['PORT']}"
 
     @property
     def sandbox_url(self) -> str:
-        """Where the sandbox listens."""
+        """The URL of the sandbox."""
         return f"http://{LOOPBACK}:{int(self.env['PORT']) + 1}"
 
     @property
     def database_url(self) -> str:
-        """The database, for looking and meddling from the outside: as the owner where it is ours."""
+        """The database, for reading and meddling from outside: as the owner if it is ours."""
         return postgres.owner_url(self.env.get("DATABASE_DIRECT_URL") or self.env["DATABASE_URL"])
 
     def set(self, **settings: str) -> None:
-        """Have whatever is started from now on start with other settings."""
+        """Start everything from now on with other settings."""
         self.env |= settings
         for process in self.processes.values():
             process.env |= settings
@@ -103,14 +103,14 @@ class Stack:
             self._loaded_later.append(self._loaded)
 
     def start(self, *names: str, env: Mapping[str, str] | None = None) -> None:
-        """Start processes, with settings laid over the usual ones, and wait until they serve."""
+        """Start processes, with settings overlaid on the usual ones, and wait until they serve."""
         for name in names:
             self.processes[name].start(env=env)
         for name in names:
             self._wait(name)
 
     def wait_ready(self) -> None:
-        """Wait until what is declared would be carried out. Raises StackError with the parts that are missing."""
+        """Wait until declarations would be carried out. Raises StackError naming the missing parts."""
         deadline = time.monotonic() + HEALTHY_S
         while not answers(f"{self.base_url}/ready", timeout_s=5):
             if time.monotonic() > deadline:
@@ -118,11 +118,11 @@ class Stack:
             time.sleep(0.1)
 
     def copies(self, name: str) -> list[str]:
-        """Give the names of all processes of one kind: the web may have several."""
+        """Return the names of all processes of one kind: there may be several for the web."""
         return [one for one in self.processes if one.split("-")[0] == name]
 
     def stop(self, *names: str) -> None:
-        """End processes by asking, all at once; by force those that do not."""
+        """Ask processes to end, all at once; kill those that do not."""
         asked = [self.processes[name] for name in names or self.processes]
         for process in asked:
             process.ask_to_stop()
@@ -131,7 +131,7 @@ class Stack:
             process.stop(patience_s=max(0.0, deadline - time.monotonic()))
 
     def kill9(self, name: str) -> None:
-        """End one process as a crash would."""
+        """Kill one process as a crash would."""
         self.processes[name].kill9()
 
     def wait_exit(self, name: str, *, timeout_s: float = 30) -> int:
@@ -144,7 +144,7 @@ class Stack:
         return code
 
     def manage(self, *words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        """Run a management command in this stack and give what it wrote."""
+        """Run a management command in this stack and return its output."""
         argv = [sys.executable, str(self.tree / "manage.py"), *words]
         return self._loaded.run(argv, check=check) if self._loaded else self._run(argv, check=check)
 
@@ -158,7 +158,7 @@ class Stack:
             postgres.grant(self.database_url, rights=self.tree / postgres.GRANTS.relative_to(ROOT))
 
     def fill(self) -> None:
-        """Make the sample incidents, once for each database. Raises StackError with the reason."""
+        """Create the sample incidents, once per database. Raises StackError with the reason."""
         done = self._run([sys.executable, "-m", "stack.samples"], check=False)
         if done.returncode:
             raise StackError(f"Could not make the sample incidents: {last_lines(done.stderr)}")
@@ -190,15 +190,15 @@ class Stack:
 
 
 def last_lines(text: str, *, most: int = 12) -> str:
-    """Give the end of what a process wrote, where the reason stands."""
+    """Return the end of a process's output, where the reason is."""
     lines = text.strip().splitlines()
-    if lines and lines[-1].startswith(SAYS):  # what it could say in a sentence, whatever libraries wrote before
+    if lines and lines[-1].startswith(SAYS):  # its own one-sentence reason, whatever libraries wrote before
         return lines[-1].removeprefix(SAYS)
     return "\n".join(lines[-most:]) or "no output"
 
 
 def answers(url: str, *, timeout_s: float = 1) -> bool:
-    """Return whether a page is served there."""
+    """Return whether this URL serves a page."""
     try:
         with STRAIGHT.open(url, timeout=timeout_s) as response:
             return bool(response.status == 200)
@@ -207,7 +207,7 @@ def answers(url: str, *, timeout_s: float = 1) -> bool:
 
 
 def _copies(name: str, workers: int) -> list[str]:
-    """Give the names of the processes of one kind: web, web-2, web-3 where the web is to have several."""
+    """Return the names of the processes of one kind: web, web-2, web-3 if there should be several."""
     return [name, *(f"web-{n}" for n in range(2, workers + 1))] if name == "web" else [name]
 
 
@@ -226,9 +226,9 @@ def opened(
 ) -> Iterator[Stack]:
     """Bring up services, database and processes; end all of it with the block.
 
-    A `pool` of so many connections is held by PgBouncer. Where it is `laid`, the database is a copy of one that was
-    made ready before; where it is `preloaded`, processes are forks and no programs. `stack.processes.stepped_clock`
-    steps the clocks of forks alone.
+    PgBouncer holds a `pool` of that many connections. With `laid`, the database is a copy of one prepared before; with
+    `preloaded`, processes are forks instead of programs. `stack.processes.stepped_clock` shifts only the clocks of
+    forks.
     """
     with ExitStack() as exits:
         held = exits.enter_context(services.lock(data_dir))

@@ -1,4 +1,4 @@
-"""The settings each kind of stack gives its processes."""
+"""The settings that each kind of stack gives its processes."""
 
 import os
 import secrets
@@ -12,24 +12,24 @@ from config.parsing import cleaning
 from config.parsing.values import flag
 from stack.processes.ports import LOOPBACK
 
-# What a stack that is all there is of Firekind is set to, where nobody says otherwise: one process less.
+# The default for a stack that is all there is of Firekind: one process fewer.
 ONE_MACHINE: Final = {"EVIDENCE_IN_WORKER": "on"}
 # Those of the sandbox's people who have an account in its issue tracker.
 IN_THE_TRACKER: Final = ("ada", "mateo", "yuki", "priya", "tomasz", "farah", "ingrid", "wei", "amelie")
 
 
 def given() -> dict[str, str]:
-    """Read what the person set, by environment or `.env`; names set to nothing are left out."""
+    """Return the person's settings, from the environment or `.env`, without empty ones."""
     return env.present(env.given())
 
 
 def exported() -> dict[str, str]:
-    """Read what the shell sets. A demonstration keeps away from `.env`, which may name a database in earnest."""
+    """Return the shell's settings. A demo ignores `.env`, which may name a production database."""
     return env.present(cleaning.cleaned(os.environ, env.NAMES))
 
 
 def processes(settings: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the processes of the product that settings ask for; a name set to nothing counts as not set."""
+    """Return the product's processes that the settings ask for; an empty setting counts as not set."""
     return ("web", "worker") if flag(env.present(settings), "EVIDENCE_IN_WORKER") else ("web", "worker", "evidence")
 
 
@@ -39,7 +39,7 @@ def blank() -> dict[str, str]:
 
 
 def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
-    """Give the settings that put the sandbox where vendors would be, and leave no real one in reach."""
+    """Return the settings that put the sandbox in the vendors' place, and leave no real vendor in reach."""
     sandbox = f"http://{LOOPBACK}:{port + 1}"
     return {
         "PORT": str(port),
@@ -73,13 +73,13 @@ def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
 
 
 def address(settings: Mapping[str, str]) -> str:
-    """Give the address people open."""
+    """Return the URL people open."""
     return (settings.get("FIREKIND_BASE_URL") or f"http://{LOOPBACK}:{settings['PORT']}").rstrip("/")
 
 
 @contextmanager
 def told(settings: Mapping[str, str], *, data_dir: Path) -> Iterator[None]:
-    """Keep the settings of the running stack in its data folder, where `manage.py` finds them."""
+    """Keep the running stack's settings in its data folder, where `manage.py` finds them."""
     path = data_dir / env.RUNNING
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
@@ -92,7 +92,7 @@ def told(settings: Mapping[str, str], *, data_dir: Path) -> Iterator[None]:
 
 
 def kept_secret(data_dir: Path, name: str) -> str:
-    """Give a secret of this data folder, made on first use and readable by its owner alone."""
+    """Return a secret of this data folder, created on first use and readable only by its owner."""
     path = data_dir / name
     if not path.exists():
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

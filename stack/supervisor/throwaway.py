@@ -1,4 +1,4 @@
-"""A whole stack of its own for one test, tour or measurement: temporary folder, free ports, gone at the end."""
+"""A complete throwaway stack for one test, tour or measurement: temporary folder, free ports, gone at the end."""
 
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ from stack.processes.process import Hear
 from stack.supervisor import running, surroundings
 from stack.supervisor.preloaded import SUPPORTED
 
-# Settings of which nothing that was made ready before can know.
+# Settings that nothing prepared earlier can know.
 SHOWS_ITSELF = {"DATABASE_URL", "INCIDENT_TYPES_FILE"}
 ALL = ("sandbox", "web", "worker", "evidence")
 
@@ -25,12 +25,12 @@ def throwaway(
     preloaded: bool = True,
     pool: int = 0,
 ) -> Iterator[running.Stack]:
-    """Give a fresh stack with the sandbox in Slack's place.
+    """Yield a fresh stack with the sandbox in Slack's place.
 
-    `processes` are started, or all that the settings ask for; others can be later with
-    `stack.start("worker", env={...})`. `env` is laid over the settings of every process. Nothing of the caller's
-    settings or `.env` gets in. `hear` gets each line that a process writes. A `pool` of so many connections is held by
-    PgBouncer. What is not `preloaded` starts as it does in earnest: each process a program of its own.
+    `processes` are started, by default all that the settings ask for; start others later with `stack.start("worker",
+    env={...})`. `env` is overlaid on every process's settings. The caller's settings and `.env` are ignored. `hear`
+    gets each line that a process writes. PgBouncer holds a `pool` of that many connections. Without `preloaded`,
+    processes start as in production: each as its own program.
     """
     laid = not SHOWS_ITSELF & set(env or {})
     data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))

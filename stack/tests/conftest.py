@@ -15,7 +15,7 @@ from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import ALL, throwaway
 
 PATIENCE_S = 180  # a busy machine
-# As long a look as its program needs to be seen in, and one that outlasts what renews a claim.
+# A task long enough to be seen, and one that outlasts the renewal of a claim.
 BRIEF_S, LONG_S = 1, 4
 LONG = """
   - name: payments-api
@@ -31,7 +31,7 @@ LONG = """
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The stack, and who hears what its processes write."""
+    """The stack, and the listeners to its processes' output."""
 
     stack: Stack
     hearing: list[Hear] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Shared:
 
 @pytest.fixture(scope="package")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """Give the stack, which knows its people and who is on call; modules ask for `stack`, which finds it at rest."""
+    """Yield the stack, with its people and on-call known; modules use `stack`, which waits until it is at rest."""
     folder = tmp_path_factory.mktemp("shared")
     sources = folder / "sources.yaml"
     listed = (env.ROOT / "fixtures/sandbox_sources.yaml").read_text().replace("seconds: 5", f"seconds: {BRIEF_S}")
@@ -59,7 +59,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 
 @pytest.fixture(scope="module")
 def stack(shared: Shared) -> Stack:
-    """Give the shared stack, of which every process runs and nothing is owed, however a module before left it."""
+    """Return the shared stack with every process running and nothing owed, however the previous module left it."""
     stack = shared.stack
     stack.start(*[name for name in ALL if not stack.processes[name].alive])
     with closing(Records(stack.database_url)) as records:

@@ -1,4 +1,4 @@
-"""People at the web who all act on one incident at once, each again and again, while they are told to."""
+"""People at the web who all act on one incident at the same time, repeatedly, for as long as told."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Choose = Callable[[str, random.Random], "Deed"]
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something to send below an incident's page: a form, a file if any, and whether once in a turn is enough."""
+    """Something to send to an incident's page: a form, an optional file, and whether once per turn is enough."""
 
     path: str
     form: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What one deed came to; a status of 0 is none at all."""
+    """The result of one deed; status 0 means no response."""
 
     who: str
     codename: str
@@ -60,7 +60,7 @@ class Seat:
         self.client.close()
 
     def send(self, codename: str, deed: Deed) -> Sent:
-        """Send a deed, and give what came of it."""
+        """Send a deed, and return the result."""
         began_at = time.monotonic()
         files = {"file": ("mine.folded", deed.file)} if deed.file else None
         data: dict[str, Any] = {"csrfmiddlewaretoken": self.token, **deed.form}
@@ -71,14 +71,14 @@ class Seat:
         return Sent(self.name, codename, deed, status, began_at)
 
     def shown(self, codename: str, **asked: str) -> dict[str, str]:
-        """Return what the retype's page wants back once its plan was read; nothing when there is none to confirm."""
+        """Return the retype form's fields after its plan was shown; empty if there is no plan to confirm."""
         page = self.client.get(f"/incidents/{codename}/retype", params=asked)
         found = dict(HIDDEN.findall(page.text)) if page.status_code == httpx.codes.OK else {}
         return {name: value for name, value in found.items() if name != "csrfmiddlewaretoken"}
 
 
 class Crowd:
-    """Seats that act by turns: ``act`` lets them begin, ``rest`` returns once each has heard its last answer."""
+    """Seats that act in turns: ``act`` lets them begin, ``rest`` returns once each has received its last response."""
 
     def __init__(self, seats: Mapping[Seat, Choose]) -> None:
         self.sent: list[Sent] = []
@@ -93,19 +93,19 @@ class Crowd:
             thread.start()
 
     def act(self, codename: str) -> None:
-        """Let everybody act on an incident, each at once and then every now and then."""
+        """Let everyone act on an incident, each at once and then repeatedly."""
         with self._changed:
             self._target, self._turn = codename, self._turn + 1
             self._changed.notify_all()
 
     def rest(self) -> None:
-        """Stop, and wait for the last answers."""
+        """Stop, and wait for the last responses."""
         with self._changed:
             self._target = ""
             self._changed.wait_for(lambda: not self._busy)
 
     def leave(self) -> None:
-        """End for good; everybody goes home."""
+        """End for good; everyone leaves."""
         with self._changed:
             self._over, self._target = True, ""
             self._changed.notify_all()
@@ -127,7 +127,7 @@ class Crowd:
             time.sleep(chance.uniform(*PAUSE_S))
 
     def _called(self) -> tuple[str, int] | None:
-        """Wait until something is to be done, and give the incident and the turn; None once it is over."""
+        """Wait until there is something to do, and return the incident and the turn; None once it is over."""
         with self._changed:
             self._changed.wait_for(lambda: self._target or self._over)
             self._busy += not self._over

@@ -1,4 +1,4 @@
-"""Killing workers at every named point of what they do, without waiting for what the clock does by itself."""
+"""Kill workers at every failpoint of their work, without waiting for time-outs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from workflows.planning.actions import EVIDENCE, KINDS
 
 PATIENCE_S = 180  # a busy machine
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
-# The claims of whoever was killed, as they stand once their time is over, and that of what they had sent; those of the
-# living are left alone.
+# Expire the claims of killed workers, and their sent requests, and leave those of living ones alone.
 LAPSE = """
     UPDATE workflows_effect SET leased_until = now() - interval '1 second', tried_at = NULL
      WHERE state = 'running' AND (kind = ANY(%s)) = %s
@@ -29,7 +28,7 @@ LAPSE_READING = """
 
 
 def places(*kinds: str) -> set[str]:
-    """Return every point around these kinds of effects."""
+    """Return every failpoint around these kinds of effects."""
     return {f"{point}:{kind}" for kind in kinds for point in failpoints.POINTS}
 
 
@@ -40,15 +39,16 @@ def killed_everywhere(
     process: str = "worker",
     after_each: Callable[[], None] = lambda: None,
 ) -> None:
-    """Have a process die at each point around these kinds of effects of an incident, and then go on to the end.
+    """Have a process die at each failpoint around these kinds of effects of an incident, and then continue to the end.
 
-    It dies at them in the order in which it gets there, and each time takes up what the last one left.
+    It dies at them in the order in which it reaches them, and each restart takes up what the last one left.
     """
     left = places(*kinds)
     while left:
         died_at = killed(stack, codename, *left, process=process)
         if not died_at:
-            # Killed by another thread between its record and the point: that was there, as nobody passes it alive.
+            # Killed by another thread between its record and the failpoint: it was reached, because no one passes it
+            # alive.
             assert {place.partition(":")[0] for place in left} == {failpoints.AFTER_RECORD}, left
             stack.kill9(process)
             break
@@ -58,9 +58,9 @@ def killed_everywhere(
 
 
 def killed(stack: Stack, codename: str, *dies_at: str, process: str = "worker") -> set[str]:
-    """Have a process die at whichever of these points it reaches first; return at which it did.
+    """Have a process die at whichever of these failpoints it reaches first; return at which it did.
 
-    That is more than one if threads got there together, and none if nothing more happens to the incident.
+    Several if threads reached them together, and none if nothing more happens to the incident.
     """
     started(stack, process, dies_at=dies_at)
     one = stack.processes[process]
@@ -77,14 +77,14 @@ def killed(stack: Stack, codename: str, *dies_at: str, process: str = "worker") 
 
 
 def started(stack: Stack, process: str = "worker", *, dies_at: Iterable[str] = ()) -> None:
-    """Start a process unless it runs, and have it find at once what is due, with what the last one held."""
+    """Start a process unless it runs, and have it find at once what is due, including the last one's claims."""
     if not stack.processes[process].alive:
         with psycopg.connect(stack.database_url) as database:
             database.execute(LAPSE, [SLOW, process == "evidence"])
             if process == "evidence":
                 database.execute(LAPSE_READING)
         if places := ",".join(sorted(dies_at)):
-            # It may die before it says that it is ready: it looks for work as soon as it can.
+            # It may die before it reports readiness, because it looks for work as soon as it can.
             stack.processes[process].start(env={"FIREKIND_CRASH_AT": places})
         else:
             stack.start(process)
@@ -92,7 +92,7 @@ def started(stack: Stack, process: str = "worker", *, dies_at: Iterable[str] = (
 
 
 def hint(stack: Stack) -> None:
-    """Have the sweeps go round now, and not only when the beat rings next."""
+    """Have the sweeps run now, instead of at the next beat."""
     with Celery("tests", fixups=[], set_as_current=False) as app:
         app.conf.update({**CONFIGURATION, "broker_url": stack.env["REDIS_URL"]})
         for name in ("workflows.tasks.sweep", "evidence.tasks.sweep"):

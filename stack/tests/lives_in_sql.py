@@ -1,4 +1,4 @@
-"""What figures over seeded lives come to, worked out in SQL from the tables: name and count, then what is marked."""
+"""Figures over seeded lives, computed in SQL from the tables: name and count, then what is marked."""
 
 from __future__ import annotations
 

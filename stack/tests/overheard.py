@@ -1,4 +1,4 @@
-"""What a stack lets slip while it runs: lines of logs, messages of the broker, arguments of processes, file names."""
+"""What a stack leaks while it runs: log lines, broker messages, process arguments, file names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import psutil
 from redis import Redis
 
 LOOK_EVERY_S: Final = 0.2
-# Celery writes what a task is asked for in base64, quoted as often as it is wrapped.
+# Celery writes a task's arguments in base64, quoted as often as it is wrapped.
 BODY: Final = re.compile(rb'body\\*": *\\*"([A-Za-z0-9+/=]+)')
 READ: Final = {
     "string": lambda broker, key: broker.get(key),
@@ -32,7 +32,7 @@ READ: Final = {
 
 @dataclass(slots=True)
 class Overheard:
-    """Everything that was heard so far."""
+    """Everything overheard so far."""
 
     lines: list[str] = field(default_factory=list)
     commands: bytearray = field(default_factory=bytearray)
@@ -40,17 +40,17 @@ class Overheard:
     names: set[str] = field(default_factory=set)
 
     def line(self, process: str, line: str) -> None:
-        """Hear a line of a log."""
+        """Take a log line."""
         self.lines.append(f"{process}: {line}")
 
     @property
     def bodies(self) -> list[str]:
-        """What tasks were asked for, as it passed through the broker."""
+        """Return the tasks' arguments as they passed through the broker."""
         return read(bytes(self.commands))
 
     @contextmanager
     def listening(self, broker_url: str) -> Iterator[None]:
-        """Listen to every command that the broker is given, and look at processes, until the block ends."""
+        """Listen to every command that the broker receives, and look at processes, until the block ends."""
         ended, ready = threading.Event(), threading.Event()
         threads = [
             threading.Thread(target=self._listen, args=(address(broker_url), ready, ended), daemon=True),
@@ -89,12 +89,12 @@ class Overheard:
 
 
 def address(broker_url: str) -> str:
-    """Give the socket of an embedded broker."""
+    """Return the socket of an embedded broker."""
     return urlsplit(broker_url).path
 
 
 def held(broker_url: str) -> dict[str, str]:
-    """Read every key of the broker with all that it holds, and what waiting tasks are asked for."""
+    """Read every key of the broker with its content, and the arguments of waiting tasks."""
     with Redis(unix_socket_path=address(broker_url)) as broker:
         found = {}
         for key in broker.scan_iter():
@@ -104,10 +104,10 @@ def held(broker_url: str) -> dict[str, str]:
 
 
 def read(text: bytes) -> list[str]:
-    """Read the bodies of messages out of what was written around them."""
+    """Extract the bodies of messages from the surrounding text."""
     return [base64.b64decode(one).decode() for one in BODY.findall(text)]
 
 
 def files(folder: Path) -> Iterator[str]:
-    """Yield the names of everything in a folder, as they stand on the disk."""
+    """Yield the names of everything in a folder, as they are on the disk."""
     return (str(one.relative_to(folder)) for one in folder.rglob("*"))

@@ -118,5 +118,5 @@ def _page(before: str, group: str, figure: Figure, *, order: tuple[str, ...]) ->
 
 
 def test_whoever_sends_a_file_from_outside_names_what_the_api_takes() -> None:
-    """It refuses all else, and mypy holds callers to this table."""
+    """It rejects any other parameter, and mypy checks callers against this table."""
     assert set(EvidenceQuery.__annotations__) == {one["name"] for one in query_schemas.UPLOAD}

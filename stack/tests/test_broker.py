@@ -1,4 +1,4 @@
-"""A broker that is away: nobody waits for it, and work goes on when it is back."""
+"""A broker that is down: no one waits for it, and work continues when it is back."""
 
 import logging
 import shlex
@@ -48,7 +48,7 @@ def sender(broker_url: str) -> Celery:
 
 
 def took_s(broker_url: str) -> float:
-    """Send a hint that cannot be sent, and tell how long that took."""
+    """Send a hint that cannot be sent, and return how long that took."""
     began = time.monotonic()
     with pytest.raises(OperationalError):
         sender(broker_url).send_task("workflows.tasks.sweep")
@@ -74,7 +74,7 @@ def test_a_broker_that_goes_away_with_a_message_in_hand_ends_no_worker(
     with services.sockets(tmp_path) as sockets:
         server = redis.start(sockets, guard=guard)
         app: Any = sender(redis.url(sockets))
-        taker: Any = Consumer.__new__(Consumer)  # as it is once it has connected
+        taker: Any = Consumer.__new__(Consumer)  # in its state after connecting
         taker.app, taker.connection, taker.qos_global = app, app.connection_for_read(), False
         taker.pool, taker.prefetch_multiplier = SimpleNamespace(num_processes=16), 1
         held: list[Message] = []
@@ -95,7 +95,7 @@ def test_a_broker_that_goes_away_with_a_message_in_hand_ends_no_worker(
         assert taker.connection is None, "it connects anew"
         if is_back:
             server = redis.start(sockets, guard=guard)
-        if not acknowledged:  # what it was taken for ends only now
+        if not acknowledged:  # the work that it was taken for ends only now
             end = held[0].reject_log_error if hears else held[0].ack_log_error
             end(logging.getLogger(__name__), app.connection_for_read().connection_errors)
         server.stop()
@@ -143,7 +143,7 @@ def test_a_broker_that_refuses_ends_no_worker_and_is_taken_from_again(
                 assert broker_probe.error() is not None
                 asked.execute_command(*shlex.split(relent))
                 assert broker_probe.error() is None
-                asked.flushall()  # what was taken and not acknowledged comes back much later
+                asked.flushall()  # what was taken but not acknowledged comes back much later
                 wait_until_taken(stack, sockets)
                 assert worker.alive, worker.output
                 assert "CRITICAL" not in worker.output, "it asks again and again without a rest"
@@ -152,7 +152,7 @@ def test_a_broker_that_refuses_ends_no_worker_and_is_taken_from_again(
 
 
 class Hinted:
-    """A task of which hints are sent to a broker."""
+    """A task whose hints are sent to a broker."""
 
     name = "workflows.tasks.sweep"
 
@@ -166,7 +166,7 @@ class Hinted:
 
 @pytest.fixture
 def hinted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bool]:
-    """Send a hint to the broker at an address, and return whether that one counts as away since."""
+    """Send a hint to the broker at a URL, and return whether that one counts as down afterwards."""
 
     def sent(url: str) -> bool:
         monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, broker_url=url))

@@ -1,4 +1,4 @@
-"""The houses of chaos runs: whatever a seed draws can be loaded, and differs from the demo's."""
+"""The houses of chaos runs: whatever a seed draws can be loaded, and differs from the demo."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a chaos run at once: nothing that was planned for later is done or waited for."""
+"""Ctrl-C ends a chaos run at once: nothing planned for later is done or waited for."""
 
 import signal
 import threading
@@ -26,7 +26,7 @@ class Actor:
 
 
 class Breaker:
-    """Breaks nothing, for as long as is planned."""
+    """Breaks nothing, for as long as planned."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Every invariant of a chaos run notices what breaks it: each is shown one aftermath in which nothing else is wrong."""
+"""Every invariant of a chaos run detects its violation: each sees one aftermath in which nothing else is wrong."""
 
 from __future__ import annotations
 
@@ -339,7 +339,7 @@ def test_a_direct_message_is_no_channel_of_an_incident() -> None:
     [
         opened("channel", 300.0),  # Slack's own
         opened("page", 300.0, times=4),  # few
-        opened("page", 300.0, 2.0, 2.0),  # one of three, as other things break as well
+        opened("page", 300.0, 2.0, 2.0),  # one in three, because other things break as well
         [{**one, "asked_at": 55.0} for one in opened("page", 300.0)],  # as it ended
         [{**one, "asked_at": 10.0} for one in opened("page", 300.0)],  # before
     ],

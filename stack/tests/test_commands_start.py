@@ -1,4 +1,4 @@
-"""Every command begins in a process of its own, where nobody has set Django up: in ours, somebody always has."""
+"""Every command starts in its own process, where Django is not set up; in the tests' process it always is."""
 
 from __future__ import annotations
 

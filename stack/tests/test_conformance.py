@@ -1,4 +1,4 @@
-"""Every format is read as its judges say, and what differs is seen."""
+"""Every format is read as its judges say, and differences are detected."""
 
 from __future__ import annotations
 

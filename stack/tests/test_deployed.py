@@ -1,4 +1,4 @@
-"""Behind ``https://``, Django's own check of a deployment finds nothing to say."""
+"""Behind ``https://``, Django's deployment check finds nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of the API's and the terminal's documentation do what they say, word for word."""
+"""The examples in the documentation of the API and the terminal do what they say, word for word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.env import ROOT
 from stack.supervisor.running import Stack
 
 SITE: Final = "https://firekind.example.com"
-# What stands for a value in a line of usage, and one such value.
+# The placeholders in usage lines, with a value for each.
 MEANT: Final = {
     "CODENAME": "amber-otter",
     "NUMBER": "3",
@@ -47,7 +47,7 @@ def usages() -> Iterator[tuple[str, str]]:
 
 
 def filled(usage: str) -> Iterator[list[str]]:
-    """Yield a line with nothing of what is optional, and with the first way of each of it."""
+    """Yield a line without any optional part, and with the first alternative of each."""
     chosen = OPTIONAL.sub(lambda one: one[1].split("|")[0].replace("...", ""), usage)
     for said in (OPTIONAL.sub("", usage), chosen):
         yield [MEANT.get(word, word) for word in shlex.split(said)[1:]]
@@ -86,6 +86,6 @@ def test_what_the_docs_do_with_curl_works(stack: Stack, tmp_path: Path) -> None:
         (tmp_path / file).write_text("main;work 3\nmain;rest 1\n")
     url = f"{stack.base_url}/api/v1/incidents/{name}/evidence"
     for call in [one for one in calls if "<" in one]:
-        ours = re.sub(r"<\S*/", "<", call.rpartition("&& ")[2])  # what measures is not here; what sends it is
+        ours = re.sub(r"<\S*/", "<", call.rpartition("&& ")[2])  # the measuring tool is missing here; what sends is not
         sent = bash(f"{defined}\n{ours}", at=tmp_path, TOKEN=adds, FK=url)
         assert (sent["state"], "work" in sent["says"]) == ("ready", True), sent

@@ -1,4 +1,4 @@
-"""The documentation site: what leads nowhere or elsewhere is found, and every page is named in README."""
+"""The documentation site: dead and external links are found, and README names every page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_page_is_named_once_in_readme() -> None:
 
 
 def test_no_table_is_part_of_the_list_above_it() -> None:
-    """Right below an entry it belongs to that, and its bars are shown as they are."""
+    """Directly below a list item it would belong to that, and its bars would be shown literally."""
     inside = [
         f"{page.relative_to(ROOT)}:{at}"
         for page in (*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"))

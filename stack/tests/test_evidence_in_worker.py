@@ -1,4 +1,4 @@
-"""On one machine a worker has evidence in hand, too: it captures, reads and shows it, with a broker or without."""
+"""On one machine a worker also handles evidence: it captures, reads and shows it, with or without a broker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stack.tests.test_kills_pictures import pictures, sent
 
 @pytest.fixture
 def alone(stack: Stack) -> Iterator[Stack]:
-    """Give the stack with one worker that does all work, and leave it as it was."""
+    """Yield the stack with one worker that does all work, and restore it afterwards."""
     ask(stack, "/sandbox/program", {"fixed": False})
     stack.stop("worker", "evidence")
     stack.start("worker", env=surroundings.ONE_MACHINE)
@@ -28,7 +28,7 @@ def alone(stack: Stack) -> Iterator[Stack]:
 
 
 def shown(stack: Stack, title: str) -> None:
-    """Bring a profile to a new incident, and see its picture stand in the channel once it was read."""
+    """Add a profile to a new incident, and see its picture in the channel once it was read."""
     codename = declared_by_hand(stack, title)
     until_settled(stack, codename)
     assert sent(stack, codename)[0] == 201

@@ -1,4 +1,4 @@
-"""What runs regularly reads no more rows once there are more incidents that ended long ago and were planned."""
+"""Regular tasks read no more rows when there are more incidents that ended long ago and were planned."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RowsRead = tuple[int, str]  # how many, and by which statement
 
 FEW, MORE = 300, 900
 LONG_AGO = timedelta(days=60)
-GLANCE = "glance"  # at what all of them act on, which is what an idle worker asks
+GLANCE = "glance"  # at what all of them act on; an idle worker runs only this
 PERIODIC = [*sorted(REGULAR), GLANCE]
 SEALED = 20_000
 ENTRIES = """
@@ -42,13 +42,14 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def _house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # Links stay open while any transaction of the server does; those of the tests beside this one are not ours. They
-    # also stay open for a while, which a slow machine outlasts between the two measurements and a fast one does not.
+    # Chain links stay open during any transaction on the server, and those of parallel tests are not ours. They also
+    # stay open for a while, which ends between the two measurements on a slow machine but not on a fast one.
     monkeypatch.setattr(sealing, "_BEGUN", "SELECT 0::bigint")
     monkeypatch.setattr(sealing, "NUMBERED_FOR", timedelta(0))
     app.loader.import_default_modules()
     with building.house() as house:
-        # The workspace has none of the channels. That each is found gone would be written, once, and some were by then.
+        # The workspace has none of the channels. Finding each of them gone would be recorded once, for some of them
+        # already.
         house.slack.faults.add("error", method="conversations.info", error="missing_scope")
         yield
 
@@ -109,18 +110,18 @@ def fill(incidents: int, *, lives: bool = False) -> None:
     amount = seed.Amount(incidents=incidents, events=3, people=30, active=0, lives=lives)
     seed.fill(database, amount, at=timezone.now() - LONG_AGO)
     with connection.cursor() as cursor:
-        # Other tests have left dead rows in small indexes, so that others would look as cheap.
+        # Other tests have left dead rows in small indexes, which would make other plans look as cheap.
         for table in connection.introspection.django_table_names(only_existing=True):
             cursor.execute(sql.SQL("REINDEX TABLE {}").format(sql.Identifier(table)))
         cursor.execute("ANALYZE")
-        # Small tables are read as a whole although there is an index; large ones must not be. So each row is as dear as
-        # many are there, or what is chosen rests on how many dead rows other tests left.
+        # PostgreSQL reads small tables as a whole although there is an index; large ones must not be. So each row is
+        # made as expensive as in a large table, or the plan would depend on other tests' dead rows.
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL cpu_tuple_cost = 10")
 
 
 def _rows_read(task: str) -> list[RowsRead]:
-    """Count the rows that scans of a task's statements touch, once it has done what there was to do."""
+    """Count the rows that scans in a task's statements touch, after it has done what there was to do."""
     take = _glance if task == GLANCE else app.tasks[task]
     take()
     read: list[RowsRead] = []
@@ -139,7 +140,7 @@ def total(read: list[RowsRead]) -> int:
 
 
 def explaining(read: list[RowsRead]) -> Any:
-    """Note the rows that scans of each statement touch."""
+    """Record the rows that scans in each statement touch."""
 
     def explain(execute: Any, statement: str, params: Any, many: bool, context: Any) -> Any:
         if not many and statement.lstrip()[:6].upper() in {"SELECT", "UPDATE", "DELETE", "WITH  "}:

@@ -1,4 +1,4 @@
-"""No page reads more rows once there are more incidents that ended long ago."""
+"""No page reads more rows when there are more incidents that ended long ago."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stack import seed
 from stack.tests.test_growth import FEW, MORE, RowsRead, explaining, fill, total
 
 ELSEWHERE = "Nobody responds to this"
-# What is asked of a list that few or none of the incidents have; what many have is read from the newest on.
+# Filters that match few or none of the incidents; what matches many is read from the newest on.
 ASKED = (
     *("?q=xylographic", "?q=zqzq+vwvw", "?status=active", "?status=open", "?status=mitigated", "?me=lead", "?me=in"),
     *("?lead=Nobody", "?person=Nobody", f"?person={ELSEWHERE.replace(' ', '+')}", "?service=nothing", "?group=nobody"),
@@ -29,8 +29,8 @@ BY_NATURE = {
     "/incidents.csv": "has a thousand rows",
     "/insights/": "counts a quarter",
 }
-MORE_ROWS = 50  # what somebody leads of the new ones, and the like; 600 incidents do not fit into it
-LOOKED_AT = 100  # as far back as is looked where no index helps, which is further than this in earnest
+MORE_ROWS = 50  # for what someone leads among the new ones, for example; 600 incidents do not fit into it
+LOOKED_AT = 100  # how far back to look if no index helps; in production it is farther
 
 pytestmark = pytest.mark.django_db
 
@@ -67,21 +67,21 @@ def test_the_page_of_an_incident_does_not_grow_with_its_timeline() -> None:
 
 
 def _people() -> dict[str, Person]:
-    """Return somebody who responds to nothing, a guest, and somebody who takes part in many."""
+    """Return someone who responds to nothing, a guest, and someone who takes part in many."""
     new = Person.objects.create(chat_id="U0NEW", name=ELSEWHERE)
     guest = Person.objects.create(chat_id="U0GUEST", name="Guest of few", is_guest=True)
     return {"nothing": new, "guest": guest, "many": Person.objects.get(chat_id="U0SEED0000")}
 
 
 def _paths(incident: Incident, client: Client) -> list[str]:
-    """Return what shows something: every page, and lists and jumps that are narrowed to little."""
+    """Return what shows something: every page, and lists and searches that match little."""
     pages = {one for route in routes() if route not in OPEN_TO_ALL for one in addresses(route, incident.codename)}
     shown = {one for one in pages - set(BY_NATURE) - {"/sign-out/"} if client.get(one).status_code < 400}
     return sorted(shown | {f"/{asked}" for asked in ASKED} | {"/jump?q=xylographic", "/jump?q=zq+zq"})
 
 
 def _rows_read(client: Client, path: str) -> int:
-    """Count the rows that scans of a page's statements touch, once what it keeps is kept."""
+    """Count the rows that scans in a page's statements touch, once its caches are filled."""
     client.get(path)
     read: list[RowsRead] = []
     with connection.execute_wrapper(explaining(read)):

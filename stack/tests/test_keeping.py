@@ -1,4 +1,4 @@
-"""What keeps promises while others work waits for no message: either kind of worker does it by itself."""
+"""Promises are kept without any message while others work: either kind of worker does it by itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_audit_is_sealed_while_something_is_gone(stack: Stack, gone: str) ->
 
 @contextmanager
 def without(stack: Stack, gone: str) -> Iterator[None]:
-    """Stop one part, and start it again."""
+    """Stop one part, and restart it."""
     one = stack.servers.get(gone)
     one.stop() if one else stack.stop(gone)
     yield

@@ -1,4 +1,4 @@
-"""The worker dies by SIGKILL at every named point of perform; everything ends done, and nothing is there twice."""
+"""The worker dies by SIGKILL at every failpoint of perform; everything ends done, and nothing exists twice."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_ticket_is_opened_once_and_in_step_when_the_worker_is_killed_before_it
     (ticket,) = tracker.tickets()[before:]
     assert followup(stack, codename)["ticket"] == "", "it is there, and nothing here knows of it"
     named = {"project": ticket["project"], "n": ticket["n"]}
-    tracker.act("rename", **named, title="Rotate every key")  # meanwhile, by somebody there
+    tracker.act("rename", **named, title="Rotate every key")  # meanwhile, by someone there
     started(stack)
     until_settled(stack, codename)
     assert [one["title"] for one in tracker.tickets()[before:]] == ["Rotate every key"]

@@ -1,4 +1,4 @@
-"""The evidence worker dies by SIGKILL around a capture; it is kept once, and held for as long as it takes."""
+"""The evidence worker dies by SIGKILL around a capture; it is kept once, and claimed for as long as it takes."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ CLAIM = """
 
 @pytest.fixture(autouse=True)
 def _slow(stack: Stack) -> None:
-    """Have the program as slow as it is before anyone mends it."""
+    """Make the program as slow as before the fix."""
     ask(stack, "/sandbox/program", {"fixed": False})
 
 
 @pytest.fixture
 def hurried(stack: Stack) -> Iterator[None]:
-    """Have the evidence worker claim for no longer than a part of a long capture."""
+    """Make the evidence worker's claims shorter than a long capture."""
     stack.stop("evidence")
     stack.start("evidence", env={"FIREKIND_LEASE_S": str(LEASE_S)})
     yield
@@ -53,7 +53,7 @@ def declared(stack: Stack, service: str = "checkout") -> str:
 
 
 def until_read(stack: Stack, codename: str) -> list[tuple[Any, ...]]:
-    """Wait until what was captured is read, and give its number, state, phase and sentence."""
+    """Wait until the capture is read, and return its number, state, phase and sentence."""
     with psycopg.connect(stack.database_url, autocommit=True) as database:
 
         def kept() -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""The worker dies by SIGKILL around a page: it is opened once, and not again when it was resolved meanwhile."""
+"""The worker dies by SIGKILL around a page: it is opened once, and not again if it was resolved meanwhile."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.workers
 
 
 def pages(stack: Stack, codename: str) -> list[dict[str, Any]]:
-    """What the account has of an incident."""
+    """Return what the account has about an incident."""
     found = ask(stack, "/sandbox/pagerduty/state")["incidents"]
     return [one for one in found.values() if codename in one["title"]]
 
 
 def times_rung(stack: Stack, page: dict[str, Any]) -> int:
-    """How many people were rung for a page, each counted as often as that was."""
+    """Return how often people were rung for a page, counting each time."""
     return len(ask(stack, f"/sandbox/pagerduty/rang?incident={page['number']}")["rang"])
 
 

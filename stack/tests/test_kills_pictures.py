@@ -1,4 +1,4 @@
-"""Workers die by SIGKILL while a picture is sent up and while it is shown; it stands below its words once."""
+"""Workers die by SIGKILL while a picture is uploaded and shared; it appears in its thread once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def send(stack: Stack, codename: str) -> None:
 
 
 def sent(stack: Stack, codename: str, more: str = "") -> tuple[int, bytes]:
-    """Send a profile from a host, and give the status and the body of the answer."""
+    """Send a profile from a host, and return the status and the body of the response."""
     token = stack.manage("evidence_token", "ada@example.com", "--incident", codename).stdout.strip()
     address = f"{stack.base_url}/api/v1/incidents/{codename}/evidence?title=CPU{more}"
     request = urllib.request.Request(address, FOLDED, {"Authorization": f"Bearer {token}"})  # noqa: S310  # our own
@@ -41,7 +41,7 @@ def test_a_picture_is_shown_once_whenever_a_worker_dies(stack: Stack) -> None:
     stack.stop("worker")
     send(stack, codename)
     stack.stop("evidence")
-    started(stack, "worker", dies_at=places("picture"))  # it plans, and has nothing to show before it was sent up
+    started(stack, "worker", dies_at=places("picture"))  # it plans, but has nothing to share before the upload
     killed_everywhere(stack, codename, "upload", process="evidence")
     killed_everywhere(stack, codename, "picture")
     shown = until_settled(stack, codename)

@@ -1,4 +1,4 @@
-"""The worker dies by SIGKILL at every step of a move to private: nothing new is ever public, and it ends complete."""
+"""The worker dies by SIGKILL at every step of a move to private: nothing new is ever public, and it completes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stack.tests.test_kills import ask, declared, show, until_settled
 from workflows.planning.wording import cards
 
 pytestmark = pytest.mark.workers
-# In two incidents: what is claimed as often as one would have it, and never answered, is given up.
+# In two incidents, because an effect that is claimed again and again without a result is given up.
 KINDS = [("channel", "post", "member", "pin"), ("topic", "bookmark", "counted", "archived")]
 NEUTRAL = {notification(card) for card in (cards.withdrawn(), cards.farewell(), cards.withdrawn_announcement())}
 
@@ -25,7 +25,7 @@ def channels(stack: Stack) -> list[dict[str, Any]]:
 
 
 def public(stack: Stack) -> dict[str, str]:
-    """Everything that the app says in public right now, by channel and message."""
+    """Return everything that the app says in public right now, by channel and message."""
     return {
         f"{one['name']} {message['ts']}": message.get("text", "")
         for one in channels(stack)
@@ -36,7 +36,7 @@ def public(stack: Stack) -> dict[str, str]:
 
 
 def nothing_new(before: dict[str, str], now: dict[str, str]) -> bool:
-    """Return whether all that is said in public now was said before, or says nothing."""
+    """Return whether everything public now was already public before, or says nothing."""
     return all(text in NEUTRAL or before.get(key) == text for key, text in now.items())
 
 

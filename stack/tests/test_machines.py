@@ -1,4 +1,4 @@
-"""Several machines: what happens to them is planned, and a replica takes over with all that was committed."""
+"""Several machines: the faults are planned, and a replica takes over with all that was committed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pair of profiles to compare is of one program that does the same work, before and after it was mended."""
+"""The pair of profiles to compare is of one program that does the same work, before and after a fix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from evidence.reader import reading
 from stack.cli import mended_pair
 
-A_FEW = 5_000  # orders: enough for hundreds of samples of what takes long
+A_FEW = 5_000  # orders: enough for hundreds of samples of the slow part
 
 
 def test_the_fix_changes_how_a_price_is_found_and_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""What old processes would not survive in a migration is named, and nothing else is."""
+"""What in a migration would break old processes is reported, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MADE = migrations.CreateModel("Fresh", [("id", models.BigAutoField(primary_key=T
 
 
 def found(*operations: Operation, contracts: str = "") -> list[str]:
-    """What is said of a migration over one table that is there, with a nullable and a full column."""
+    """Return the problems of a migration on one existing table with a nullable and a required column."""
     before = ProjectState()
     fields: list[tuple[str, models.Field[Any, Any]]] = [
         ("id", models.BigAutoField(primary_key=True)),

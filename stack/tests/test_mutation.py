@@ -1,4 +1,4 @@
-"""What `make mutate` reads and prints; that mutmut finds its way is seen by running it."""
+"""What `make mutate` reads and prints; whether mutmut finds its way shows only when it is run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_modules_are_chosen_by_the_beginning_of_their_names(names: tuple[str, ..
 
 def test_mutmut_works_on_links_to_the_code_with_its_own_section(tmp_path: Path) -> None:
     (area,) = scoring.chosen(["incidents.visibility"])
-    for _ in range(2):  # what an earlier run left goes
+    for _ in range(2):  # leftovers of an earlier run are removed
         scoring.lay(tmp_path / "home", area)
     told = tomllib.loads((tmp_path / "home/pyproject.toml").read_text(encoding="utf-8"))["tool"]
     assert told["mutmut"]["only_mutate"] == ["incidents/visibility.py"]

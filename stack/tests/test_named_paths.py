@@ -1,4 +1,4 @@
-"""A file that a document names is there; a decision that another has replaced may name what is gone."""
+"""A file that a document names exists, except in a decision that another has replaced."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.env import ROOT
 PATH = re.compile(r"`([a-z_]+(?:/[\w.-]+)+)/?`")
 REPLACED = re.compile(r"^\*Replaced", re.MULTILINE)
 NOT_OURS = {".data", ".pytest_cache", ".venv", "staticfiles"}
-MADE = {"dist", "staticfiles"}  # by a command, so what is in it may not be there yet
+MADE = {"dist", "staticfiles"}  # made by a command, so its content may not exist yet
 
 
 def test_every_path_that_a_document_names_exists() -> None:
@@ -20,7 +20,7 @@ def test_every_path_that_a_document_names_exists() -> None:
 
 
 def missing(text: str) -> Iterator[str]:
-    """The paths below folders of ours that a document names and that are not there."""
+    """Yield the paths below our folders that a document names and that do not exist."""
     for path in () if REPLACED.search(text) else PATH.findall(text):
         top = path.partition("/")[0]
         if top not in MADE and (ROOT / top).is_dir() and not (ROOT / path).exists():

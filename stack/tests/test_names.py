@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 APPS: Final = ("audit", "config", "evidence", "incidents", "insights", "integrations", "reviews", "stack", "workflows")
 APART: Final = {"tests", "migrations"}
-# In these folders a module bears the name of what it is the model, page, form, command or listener of.
+# In these folders a module has the name of the thing that it is the model, page, form, command or listener of.
 ASPECTS: Final = {
     "models",
     "views",
@@ -30,11 +30,11 @@ ASPECTS: Final = {
     "tour",
     "lifecycle",
 }
-# The stand-ins and the sandbox speak the vendors' words: their *Incident* is PagerDuty's, their *Person* is Slack's.
+# The stand-ins and the sandbox use the vendors' words: their *Incident* is PagerDuty's, their *Person* is Slack's.
 VENDORS_WORDS: Final = ("integrations/slack/fake/", "integrations/pagerduty/fake/", "integrations/sandbox/")
 # One in each vendor's folder, with one meaning.
 A_VENDOR: Final = {"Setup", "Wire"}
-# The nouns that a vendor and we use for things of the same sort; any other name of ours the stand-ins leave to us.
+# The nouns that a vendor and we use for the same sort of thing; the stand-ins use no other name of ours.
 BOTH_SAY: Final = {
     "Alert",
     "Channel",
@@ -81,7 +81,7 @@ def test_a_stand_in_uses_no_name_of_ours_but_its_vendors_nouns() -> None:
 
 
 def test_what_one_vendors_stand_in_calls_by_a_name_so_does_the_others() -> None:
-    """A name may stand once for each vendor, in the same place; else it has two meanings."""
+    """A name may occur once per vendor, in the same place; otherwise it has two meanings."""
     apart: dict[str, list[str]] = {}
     for name, where in classes().items():
         theirs = [one for one in where if one.startswith(VENDORS_WORDS)]

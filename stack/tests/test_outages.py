@@ -1,6 +1,6 @@
-"""The broker or the database is gone, or there and silent: people are answered, work goes on, nothing is done twice.
+"""The broker or the database is gone or unresponsive: people get answers, work continues, nothing is done twice.
 
-The stand-in Slack gives an answer three seconds, as Slack does, and shows an error after that.
+The stand-in Slack waits three seconds for a response, as Slack does, and shows an error after that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from workflows.effects import failpoints
 pytestmark = pytest.mark.workers
 Trouble = Callable[[Process], AbstractContextManager[None]]
 RUNBOOK = "Bridge: https://meet.example/fire\nAsk for Ada, 555-0100\n---\nPIN of the bridge: 4711\n"
-LEASE_S = "8"  # what somebody who stood still had claimed is waited for
+LEASE_S = "8"  # how long the claims of a suspended worker are waited for
 MADE = {"conversations.create", "conversations.invite", "chat.postMessage"}
 
 
@@ -49,7 +49,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @contextmanager
 def gone(server: Process) -> Iterator[None]:
-    """End a server for the length of the block."""
+    """Stop a server during the block."""
     if server.name == "postgres":
         postgres.stop(server)
     else:
@@ -87,7 +87,7 @@ def test_without_a_broker_people_are_answered_and_work_is_done_once(stack: Stack
 def test_without_a_database_everyone_is_told_what_to_do_by_hand(stack: Stack, trouble: Trouble) -> None:
     workspace = SandboxWorkspace(stack.sandbox_url)
     with trouble(stack.servers["postgres"]), httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client:
-        # Slack waits three seconds. Whoever asks first takes two of them to find out, and more on a busy machine.
+        # Slack waits three seconds. The first request takes two of them to find out, and more on a busy machine.
         said = until(lambda: told(workspace), what="nobody is told what to do", timeout_s=PATIENCE_S)
         assert "4711" in said
 
@@ -165,7 +165,7 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_at_any_door(stack: Stack, 
         assert database.execute(written, [codename]).rowcount == 1  # and nothing of the first
 
 
-# Every request was answered: none that could not be recorded may still be on its way, which would be waited for.
+# Every request got a response, so none that could not be recorded is still on its way and has to be waited for.
 HURRY = """
     UPDATE workflows_effect SET tried_at = NULL, due_at = least(due_at, now())
      WHERE state <> 'running' AND (unsure AND tried_at IS NOT NULL OR state = 'waiting' AND due_at > now())
@@ -178,7 +178,7 @@ CANCEL = """
 
 @contextmanager
 def cancelling(stack: Stack) -> Iterator[None]:
-    """Have somebody cancel whatever statement runs, again and again, for the length of the block."""
+    """Repeatedly cancel whatever statement is running, for the length of the block."""
     over = threading.Event()
 
     def cancel() -> None:
@@ -226,7 +226,7 @@ def test_a_statement_that_somebody_cancels_is_an_outage_at_every_door_and_nothin
 
 
 def hurried(stack: Stack, records: Records, codename: str) -> bool:
-    """Let no back-off and no late request be waited for, and return whether all of an incident was read and told."""
+    """Skip back-off and late requests, and return whether everything in an incident was read and reported."""
     with psycopg.connect(stack.database_url) as operator:
         operator.execute(HURRY)
     is_read = all(one["state"] != "reading" for one in records.evidence(codename))
@@ -234,16 +234,16 @@ def hurried(stack: Stack, records: Records, codename: str) -> bool:
 
 
 def told(workspace: SandboxWorkspace) -> str:
-    """Type a command, and return what is shown if it says what to do by hand."""
+    """Type a command, and return the response if it says what to do by hand."""
     try:
         said: str = workspace.command("ada", "general", "/incident declare nobody hears this")["response"]["text"]
-    except StackError:  # Slack's own, that it took too long
+    except StackError:  # Slack's own error, that it took too long
         return ""
     return said if "555-0100" in said else ""
 
 
 def test_who_stands_still_while_they_hold_an_incident_does_not_hold_it_for_long(stack: Stack) -> None:
-    """A host that is suspended, or gone without a word, does that; PostgreSQL would wait for hours."""
+    """A suspended host does that, or one that vanished; PostgreSQL would wait for hours."""
     workspace, worker = SandboxWorkspace(stack.sandbox_url), stack.processes["worker"]
     stack.stop("worker")
     codename = declared(stack, "Held by nobody")
@@ -252,7 +252,7 @@ def test_who_stands_still_while_they_hold_an_incident_does_not_hold_it_for_long(
     said = "It is on the timeline all the same"
 
     def is_taken() -> bool:
-        with suppress(StackError):  # Slack shows an error while nobody is let in
+        with suppress(StackError):  # Slack shows an error while no one is let in
             workspace.command("ada", "general", f"/incident update {codename} {said}")
         with closing(Records(stack.database_url)) as records:
             return bool(records.rows("SELECT 1 FROM incidents_event WHERE text = %s", said))
@@ -267,14 +267,14 @@ def test_who_stands_still_while_they_hold_an_incident_does_not_hold_it_for_long(
 
 
 def alone(stack: Stack) -> bool:
-    """Return whether the worker says that the broker does not answer it."""
+    """Return whether the worker says that it cannot reach the broker."""
     with psycopg.connect(stack.database_url) as database:
         alone = "SELECT FROM workflows_workerprocess WHERE kind = 'worker' AND alone_since IS NOT NULL"
         return database.execute(alone).rowcount > 0
 
 
 def signed_webhook(stack: Stack, client: httpx.Client) -> httpx.Request:
-    """Give a delivery of PagerDuty's, which is sent again as well."""
+    """Send a PagerDuty delivery, which is also resent."""
     data = json.dumps({"event": {"id": "01", "event_type": "incident.acknowledged", "data": {"id": "Q1"}}}).encode()
     secret = stack.env["PAGERDUTY_WEBHOOK_SECRETS"].partition(",")[0]
     headers = {"X-PagerDuty-Signature": webhooks.signature(data, secret), "Content-Type": "application/json"}
@@ -282,7 +282,7 @@ def signed_webhook(stack: Stack, client: httpx.Client) -> httpx.Request:
 
 
 def signed_event(stack: Stack, client: httpx.Client) -> httpx.Request:
-    """Give a delivery that Slack sends again when it is asked to."""
+    """Send a delivery that Slack resends when asked to."""
     event = {"type": "channel_rename", "channel": {"id": "C0CHECKOUT", "name": "checkout", "created": 1}}
     body = {"type": "event_callback", "team_id": "T0SANDBOX", "event_id": "Ev1", "event": event, "event_time": 1}
     data, stamp = json.dumps(body).encode(), str(int(time.time()))

@@ -1,4 +1,4 @@
-"""What a page reads by SQL that is written out: the same as Django would, and no more as incidents add up."""
+"""Prewritten SQL for pages returns what Django would, and reads no more rows as incidents accumulate."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from workflows.status import page_status
 
 pytestmark = pytest.mark.django_db
 FEW, MORE = 60, 600
-# There are thirty people for any number of incidents: a plan may read all of them or each member by itself.
+# There are thirty people for any number of incidents: a plan may read all of them or each member individually.
 ROWS_READ = (
     "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
     " WHERE relname <> 'incidents_person'"
 )
 Read = Callable[[Incident], Iterable[Model]]
-# How a page reads some of an incident, how Django reads it, and what comes along.
+# How a page reads some part of an incident, how Django reads it, and which fields are joined.
 BOTH: dict[str, tuple[Read, Read, tuple[str, ...]]] = {
     "events": (
         lambda one: timeline.read("e.incident_id = %s ORDER BY e.n", [one.pk]),
@@ -106,7 +106,7 @@ def test_a_manager_confirms_what_another_proposed() -> None:
 
 
 def test_a_page_reads_no_more_rows_as_incidents_add_up() -> None:
-    """Whatever values PostgreSQL plans for: a prepared statement is planned for any, once it came often enough."""
+    """Whatever values PostgreSQL plans for: after enough executions, a prepared statement gets a generic plan."""
     shipped.bring()
     fill(FEW)
     ada = Client()

@@ -1,4 +1,4 @@
-"""Pictures that show what is no longer so are named, with what to run; what cannot change one is let be."""
+"""Outdated pictures are reported, with the command to run; changes that cannot affect a picture are ignored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNSEEN = {".html": "\n{# why #}\n\n", ".css": "\n/* why */\n@media print { .more
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """Copy what pictures show, and take them."""
+    """Copy what pictures show, and record that they were taken."""
     for name in stale_pictures.PAGES:
         for path in stale_pictures.files(name):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

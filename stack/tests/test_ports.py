@@ -1,4 +1,4 @@
-"""Ports: taken ones are said, and several processes on one port all get work."""
+"""Ports: ones in use are reported, and several processes on one port all get work."""
 
 from __future__ import annotations
 

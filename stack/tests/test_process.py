@@ -1,4 +1,4 @@
-"""A process that is started again: what it said before it ended says nothing of how it is now."""
+"""A restarted process: what it wrote before it ended says nothing about its current state."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
-"""Every promise in the documents about privacy, security and on-call names a test that holds it, and that test exists.
+"""Every promise in the documents about privacy, security and on-call names an existing test that checks it.
 
-A promise is marked with a footnote, ``[^name]``, whose definition lists ``path/to/test_file.py::test_name``; ``::name``
-alone is in the file named before it. The files are parsed, not imported.
+A promise is marked with a footnote, ``[^name]``, whose definition lists ``path/to/test_file.py::test_name``; a bare
+``::name`` is in the file named before it. The files are parsed, not imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from config.env import ROOT
 
-# What promises nothing, by how it begins: how-to, what we do not promise, and what only introduces what follows.
+# Beginnings of passages that promise nothing: how-to, what we do not promise, and mere introductions.
 PROMISES_NOTHING = {
     "SECURITY.md": (
         "- those who read it have read it",
@@ -60,7 +60,7 @@ def footnotes(name: str) -> dict[str, str]:
 
 
 def held_by(listed: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each file that a footnote names, with the class and function in it where it names them."""
+    """Yield each file that a footnote names, with the class and function in it if it names them."""
     path = ""
     for one in NAMED.findall(listed):
         here, *names = one.split("::")
@@ -79,7 +79,7 @@ def names_in(path: str) -> frozenset[tuple[str, ...]]:
 
 
 def blocks(name: str) -> Iterator[str]:
-    """Yield paragraphs, list items and table rows; a mark in a table's head holds for all of its rows."""
+    """Yield paragraphs, list items and table rows; a mark in a table's head applies to all of its rows."""
     body = re.sub(r"^```.*?^```$", "", DEFINED.sub("", text(name)), flags=re.MULTILINE | re.DOTALL)
     for part in re.split(r"\n\s*\n", body):
         lines = [line for line in part.strip().splitlines() if not line.startswith("#")]

@@ -1,4 +1,4 @@
-"""Quick runs try fewer examples of each law, wherever it stands."""
+"""Quick runs try fewer examples of each law, wherever it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is released: the wheel holds the application and what it needs, and its command runs it."""
+"""The release: the wheel contains the application and what it needs, and its command runs it."""
 
 from __future__ import annotations
 

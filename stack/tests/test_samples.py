@@ -1,4 +1,4 @@
-"""The sample incidents of the demo: made by the verbs, honest about what they are, and quiet outside."""
+"""The sample incidents of the demo: created by the verbs, honest about what they are, and without outside effects."""
 
 from __future__ import annotations
 

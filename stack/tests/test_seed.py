@@ -1,4 +1,4 @@
-"""What is written in bulk keeps the promises that the verbs keep."""
+"""What is written in bulk keeps the same promises as the verbs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_codenames_are_in_their_registry(seeded: seed.Seeded) -> None:
 def test_words_are_found(seeded: seed.Seeded) -> None:
     incident = Incident.objects.get(codename=seeded.codenames[0])
     note = Event.objects.filter(incident=incident, kind="noted").latest("n")
-    # As it is written: PostgreSQL reads what follows a hyphen as a negative number where it is one.
+    # Verbatim, because PostgreSQL parses a number after a hyphen as negative.
     rare = next(one.rstrip(".") for one in note.text.split() if "-" in one)
     found = find(IncidentFilters(q=f"{incident.title} {rare}"), person=Person.objects.get(chat_id="U0ADA"))
     assert incident in found.rows

@@ -1,6 +1,6 @@
-"""Figures over thousands of incidents are what SQL works out in another way, and not only over a handful.
+"""Figures over thousands of incidents match an independent SQL computation, not only for a handful.
 
-`FIREKIND_SEEDED_INCIDENTS=10000` takes as many as `make bench ARGS=insights` measures.
+`FIREKIND_SEEDED_INCIDENTS=10000` uses as many as `make bench ARGS=insights` measures.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SAID = {
 
 @pytest.fixture
 def everywhere(db: None) -> Person:
-    """Seed them, and give who takes part in every private one."""
+    """Seed them, and return the person who takes part in every private one."""
     types: dict[str, IncidentType] = shipped.bring()
     assert len(types) > 1
     person = Person.objects.create(name="Ada", chat_id="UADA")
@@ -65,7 +65,7 @@ def test_figures_of_thousands_equal_what_sql_says(everywhere: Person) -> None:
         if slug in {"held", "paths"}:
             assert found == said, slug
         else:
-            alone = next(iter(found.values()))  # one type needs no row of all
+            alone = next(iter(found.values()))  # a single type needs no row for all
             assert found.get("all", alone) == said["all"], slug
     for slug, sql in (lives_in_sql.MARKED | lives_in_sql.TIMED).items():
         figure = FIGURES[slug]

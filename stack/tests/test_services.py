@@ -1,4 +1,4 @@
-"""The embedded services: found again, mended after a crash, never two on one folder."""
+"""The embedded services: found again, repaired after a crash, never two on one folder."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def test_a_server_that_outlived_its_stack_is_replaced(tmp_path: Path, guard: Gua
 
 
 def test_a_pid_file_left_by_a_crash_is_no_obstacle(tmp_path: Path, guard: Guard) -> None:
-    """Its number may be another program's by now; here it is that of this very process."""
+    """Its pid may have been reused; here it is that of this very process."""
     with services.running({}, data_dir=tmp_path, guard=guard):
         pid_file = tmp_path / "postgres" / "postmaster.pid"
         lines = pid_file.read_text().splitlines()
@@ -122,5 +122,5 @@ time.sleep(60)
 
 
 def _lives(process: psutil.Process) -> bool:
-    """Return whether it runs; whoever adopted it may be slow to bury it."""
+    """Return whether it runs; a zombie does not, however slow its new parent is to reap it."""
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

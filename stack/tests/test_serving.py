@@ -1,4 +1,4 @@
-"""The supervised stack from the outside: it starts, says what is wrong, mends itself and leaves nothing behind."""
+"""The supervised stack from outside: it starts, reports what is wrong, recovers and leaves nothing behind."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from stack.supervisor import running, surroundings
 from stack.supervisor.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
-PATIENCE_S = 240  # a busy machine takes its time; what is promised in seconds is measured by the benchmark
+PATIENCE_S = 240  # a busy machine is slow; promises in seconds are measured by the benchmark
 
 
 class Run:
@@ -85,7 +85,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Give one that makes everything itself, in an empty folder."""
+    """Yield a run that creates everything itself, in an empty folder."""
     run = Run(tmp_path_factory.mktemp("run"))
     try:
         yield run
@@ -96,7 +96,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 @pytest.fixture
 def up(run: Run) -> Run:
-    """Have it run, on the data of however it ended before."""
+    """Have it run, on the data it had, however it ended before."""
     if not run.runs:
         run.start()
         assert run.answers()
@@ -115,7 +115,7 @@ def gone(family: list[psutil.Process]) -> bool:
 
 
 def left_nothing(run: Run, family: list[psutil.Process]) -> bool:
-    """Return whether a run that was asked to end has ended its processes, and tidied up."""
+    """Return whether a run that was asked to end has ended its processes and tidied up."""
     files = (run.folder / env.RUNNING, run.folder / "postgres" / "postmaster.pid")
     return gone(family) and not any(file.exists() for file in files)
 
@@ -243,7 +243,7 @@ def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path, command: str, offs
 def test_what_one_process_cannot_start_with_is_said_in_one_sentence(
     changed: dict[str, str], says: str, tmp_path: Path
 ) -> None:
-    from django.db import connection  # of the tests, and nothing is written to it
+    from django.db import connection  # the tests' own connection, which writes nothing
 
     asked = connection.get_connection_params()
     url = f"postgresql://{asked['user']}@/{asked['dbname']}?host={asked['host']}"
@@ -284,7 +284,7 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
         assert "ambiguous" in stack.manage("shell", "-c", SLUGS).stdout
         folder = Path(stack.env["FIREKIND_DATA_DIR"])
         ours = {one.pid for one in stack.processes.values() if one.alive}
-        # What began below a process that was there before is another stack's, for instance a session of its database.
+        # Processes below one that existed before belong to another stack, such as a session of its database.
         begun = {one for one in psutil.Process().children(recursive=True) if not before & {one, *parents(one)}}
         servers = {one: name for one in begun if (name := name_of(one)) in SERVERS}
         assert len(set(servers.values())) == len(("database", "broker"))

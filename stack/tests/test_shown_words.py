@@ -1,4 +1,4 @@
-"""Words that people read are plain English: some words only a translation would use."""
+"""Words that people read are plain English: some words occur only in translations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_nothing_that_people_read_sounds_translated() -> None:
 
 
 def shown(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield each string of a module that has more than one word and is no docstring or SQL, with its line."""
+    """Yield each string in a module with more than one word that is not a docstring or SQL, with its line."""
     tree = ast.parse(path.read_text())
     unread = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

@@ -1,6 +1,6 @@
-"""Outsiders at a real web fire every verb while an incident turns private, again and again: nobody comes back in.
+"""Outsiders at a real web try every verb while an incident becomes private, repeatedly: no one gets back in.
 
-``FIREKIND_RACE="60x20"`` runs sixty retypes against twenty outsiders; without it a few of both, as CI does.
+``FIREKIND_RACE="60x20"`` runs sixty retypes against twenty outsiders; by default a few of both, as in CI.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ pytestmark = pytest.mark.workers
 ROUNDS, OUTSIDERS = map(int, os.environ.get("FIREKIND_RACE", "4x6").split("x"))
 ONE_WEB = 8  # as many pages as one process has threads for
 LEAD, KEEPER = "Ada Okafor", "Mateo Herrera"
-# Nobody of these comes in by the type *security*.
+# None of these people comes in by the type *security*.
 OUTSIDE = (
     *("Yuki Tanaka", "Priya Raman", "Tomasz Zieliński", "Grace Mwangi", "Oliver Lindqvist", "Ingrid Solberg"),
     *("Carlos Mendes", "Nadia Rahimi", "Wei Chen", "Amélie Laurent", "Kofi Mensah", "Hannah Weiss", "Diego Quispe"),
     *("Siobhán Byrne", "Leilani Kealoha", "Marcus Bell"),
 )
 TRIES, QUICK, AFTER_S, HELD_S = 30, 3, 0.25, 0.3
-BEFORE = 0.5  # of the turns that hold nobody back
+BEFORE = 0.5  # of the turns in which no one holds the row
 WELL = frozenset({200, 201, 204, 302, 303})
 SHUT_OUT = frozenset({404, 409, 413, 422})
 ENDED = 422
-# What was private at the moment at which evidence came, which an added_at from before the lock does not tell. The
-# web's own role has no right to the table, so the trigger acts as who made it.
+# What was private at the moment evidence was added, which an added_at from before the lock does not tell. The web's
+# role has no right to the table, so the trigger runs with its owner's rights.
 WATCHED = """
     CREATE TABLE watched (evidence_id bigint, was_private boolean);
     CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
@@ -70,14 +70,14 @@ def stack() -> Iterator[Stack]:
     ):
         hint(running)
         until(records.knows_people, what="nobody is known", timeout_s=PATIENCE_S)
-        running.kill9("worker")  # the verbs alone are judged, and the processor is theirs
+        running.kill9("worker")  # only the verbs are judged, and they get the processor
         with psycopg.connect(running.database_url, autocommit=True) as admin:
             admin.execute(WATCHED)
         yield running
 
 
 class Race:
-    """The stack, who is at it, and what was retyped."""
+    """The stack, the people involved, and what was retyped."""
 
     def __init__(self, stack: Stack, records: Records) -> None:
         self.stack, self.records = stack, records
@@ -93,7 +93,7 @@ class Race:
         self.queued = 0
 
     def run(self, n: int) -> None:
-        """Declare one, bring the keeper in, and retype it to private in the middle of it all."""
+        """Declare one, bring the keeper in, and retype it to private in the middle of everything."""
         codename = self._declared(f"Keys leaked {n}")
         self.codenames.append(codename)
         brought = self.lead.send(codename, Deed("bring", {"people": self.ids[KEEPER]}))
@@ -111,7 +111,7 @@ class Race:
         return page.headers["location"].strip("/").split("/")[1]
 
     def _at_once(self, codename: str, chance: random.Random) -> bool:
-        """Confirm the retype, and let everybody act a moment later or a moment before."""
+        """Confirm the retype, and let everyone act a moment later or earlier."""
         shown = self._shown(codename)
         if is_before := chance.random() < BEFORE:
             self.crowd.act(codename)
@@ -123,7 +123,7 @@ class Race:
         return retyped()
 
     def _while_held(self, codename: str, chance: random.Random) -> bool:
-        """Confirm the retype while somebody else holds the incident's row, and let everybody queue up behind it."""
+        """Confirm the retype while someone else holds the incident's row, and let everyone queue up behind it."""
         shown = self._shown(codename)
         with psycopg.connect(self.stack.database_url) as other:
             other.execute("SELECT FROM incidents_incident WHERE codename = %s FOR NO KEY UPDATE", [codename])
@@ -139,7 +139,7 @@ class Race:
         return int(self.records.rows(WAITING)[0]["count"])
 
     def _shown(self, codename: str) -> Deed:
-        """Return what confirms the retype as its plan stands now; somebody may have resolved the incident before."""
+        """Return the deed that confirms the retype with its current plan; someone may have resolved it before."""
         asked = {"to": "security", "bring": self.ids[KEEPER]}
         form = self.lead.shown(codename, **asked)
         if not form:
@@ -149,7 +149,7 @@ class Race:
 
     @contextmanager
     def _confirming(self, codename: str, retype: Deed) -> Iterator[Callable[[], bool]]:
-        """Send the retype; the crowd rests a little after it was answered."""
+        """Send the retype; the crowd rests a little after the response."""
         with ThreadPoolExecutor(1) as thread:
             sending = thread.submit(self.lead.send, codename, retype)
             yield lambda: bool(sending.result()) and self.records.incident(codename)["private"]
@@ -195,7 +195,7 @@ def race(stack: Stack) -> Iterator[Race]:
 
 
 def insiders(race: Race, codename: str) -> tuple[set[str], list[str]]:
-    """Return who is in by somebody who was, since it is private, and what others did since then."""
+    """Return who was let in by a participant since it became private, and what others did since then."""
     lead, inside, wrong = "", set[str](), list[str]()
     for event in race.records.events(codename):
         kind, by, data = event["kind"], event["by"], event["data"]
@@ -236,7 +236,7 @@ def test_every_answer_is_one(race: Race) -> None:
 
 
 def test_every_update_of_a_keeper_stands_once_unless_it_had_ended(race: Race) -> None:
-    """Anybody may resolve it before it is private; an update after that is refused, and stands nowhere."""
+    """Anyone may resolve it before it is private; an update after that is refused, and appears nowhere."""
     sent = [one for one in race.crowd.sent if one.who in {LEAD, KEEPER} and one.deed.path == "write"]
     events = {codename: race.records.events(codename) for codename in race.codenames}
     ended = {codename for codename, told in events.items() if any(event["kind"] == "resolved" for event in told)}

@@ -1,4 +1,4 @@
-"""Stories are understood before anything starts, and hang together."""
+"""Stories are validated before anything starts, and are consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stories' files say what the stories say: facts counted here by hand, apart from the product's readers."""
+"""The stories' files agree with the stories: facts counted here by hand, without the product's readers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cells() -> list[dict[str, str]]:
 
 
 def samples(name: str) -> list[tuple[str, str, str]]:
-    """Return command, event and frames of each sample that perf printed."""
+    """Return command, event and frames of each sample in perf's output."""
     blocks = text("pause", name).strip().split("\n\n")
     heads = (re.match(r"(\S+) +\d+ \[\d+\] [\d.]+: (\S+): \n", block + "\n") for block in blocks)
     return [(head[1], head[2], block) for head, block in zip(heads, blocks, strict=True) if head]

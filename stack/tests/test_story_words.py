@@ -1,4 +1,4 @@
-"""What the story reads from Slack's markup, and what the tour's checks find."""
+"""What the story extracts from Slack's markup, and what the tour's checks find."""
 
 from __future__ import annotations
 

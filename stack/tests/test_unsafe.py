@@ -1,4 +1,4 @@
-"""What is known to be unsafe fails the check, and a list that cannot be reached is said to be out of reach."""
+"""Known security problems fail the check, and a list that cannot be reached is reported as such."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ AWAY = "requests.exceptions.ConnectionError: Failed to resolve"
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the folder in which the checks look for their programs."""
+    """Yield the folder in which the checks look for their programs."""
     monkeypatch.setattr(unsafe, "BIN", tmp_path)
     return tmp_path
 

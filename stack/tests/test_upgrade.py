@@ -1,4 +1,4 @@
-"""A rolling upgrade in its parts: what is taken from git, how connections are shared out, and what is judged."""
+"""The parts of a rolling upgrade: what is taken from git, how connections are distributed, and what is judged."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def listening() -> socket.socket:
 
 @contextmanager
 def balanced(*doors: socket.socket) -> Iterator[int]:
-    """Give the port of a balancer before doors."""
+    """Yield the port of a balancer in front of doors."""
     with listening() as front, closing(Balancer(front)) as balancer:
         balancer.send_to(*map(ports.number, doors))
         yield ports.number(front)
 
 
 def asked(port: int, door: socket.socket) -> bool:
-    """Ask at a port and return whether this door was asked; it answers."""
+    """Send a request to a port and return whether this door received it; the door responds."""
     door.settimeout(0.2)
     with socket.create_connection((ports.LOOPBACK, port)) as client:
         client.sendall(b"?")
@@ -80,7 +80,7 @@ def test_what_is_out_keeps_the_connections_it_has() -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Give a repository of three commits, the second tagged."""
+    """Create a repository with three commits, the second one tagged."""
     folder = tmp_path / "repository"
     folder.mkdir()
     subprocess.run([*GIT, "init", "--quiet"], cwd=folder, check=True)

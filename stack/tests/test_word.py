@@ -1,4 +1,4 @@
-"""A word that stands all over an incident, in a whole stack: what processes log, send, and are started with."""
+"""A word used throughout an incident, in a whole stack: does it appear in logs, messages or process arguments?"""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ WORD, THEIRS = "xylographic", "wei"
 MEMBER, OUTSIDER = "ada", "kofi"
 WORK = ("worker", "evidence")
 PROFILE = f"main;leaked_{WORD}_handler;rotate 70\nmain;rest 30\n".encode()
-SETTLED_S = 180  # a busy machine, on which a worker starts anew
+SETTLED_S = 180  # for a busy machine on which a worker restarts
 
 
 @dataclass(slots=True)
 class Played:
-    """One incident from declared to private, and what was heard meanwhile."""
+    """One incident from declared to private, and what was overheard meanwhile."""
 
     stack: Stack
     workspace: SandboxWorkspace
@@ -42,7 +42,7 @@ class Played:
 
     @property
     def room(self) -> str:
-        """The channel where people talk now."""
+        """The incident's current channel."""
         return f"inc-{self.records.incident(self.codename)['codenames'][-1]}"
 
     def settle(self) -> None:
@@ -50,7 +50,7 @@ class Played:
         until(lambda: self.records.settled(self.codename), what="something is still pending", timeout_s=SETTLED_S)
 
     def types(self, who: str, text: str) -> None:
-        """Type a command where people talk, and confirm the modal if one opens."""
+        """Type a command in the current channel, and confirm the modal if one opens."""
         answer = self.workspace.command(who, self.room, f"/incident {text}")
         if answer.get("view"):
             self.workspace.submit(who)
@@ -61,7 +61,7 @@ def played(stack: Stack, shared: Shared) -> Iterator[Played]:
     heard = Overheard()
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
     shared.hearing.append(heard.line)
-    stack.stop(*WORK)  # so that they are heard from their first word on
+    stack.stop(*WORK)  # so that they are overheard from their first word on
     stack.start(*WORK)
     with (
         closing(Records(stack.database_url)) as records,
@@ -76,7 +76,7 @@ def played(stack: Stack, shared: Shared) -> Iterator[Played]:
 
 
 def _in_public(one: Played) -> None:
-    """Declare, write, page and measure, each with the word in it, while everybody may look."""
+    """Declare, write, page and measure, each with the word in it, while everyone may look."""
     one.workspace.command(MEMBER, "general", f"/incident declare The {WORD} printer leaks")
     one.codename = one.records.codenames()[-1]
     one.settle()
@@ -97,7 +97,7 @@ def _in_public(one: Played) -> None:
 
 
 def _moved(one: Played) -> None:
-    """Retype while no worker takes what waits, look at what waits, and let it go on."""
+    """Retype while no worker takes what waits, look at what waits, and let it continue."""
     one.stack.stop("worker")
     one.calls = one.account.called()
     state = one.workspace.state()

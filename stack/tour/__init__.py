@@ -1,4 +1,4 @@
-"""`make tour`: the stories on a throw-away stack, checked from outside: each scene of the short one, each review."""
+"""`make tour`: the stories on a throwaway stack, checked from outside: each scene of the short one, each review."""
 
 from stack.tour.touring import main
 

@@ -12,7 +12,7 @@ from stack.story.stage import Stage
 from stack.tour import measures, pages, record, review, room, rung
 from stack.tour.checks import Checks
 
-Terminal = Callable[[str], Mapping[str, Any]]  # what `incident show --json` says of a codename
+Terminal = Callable[[str], Mapping[str, Any]]  # the output of `incident show --json` for a codename
 RESPONSE = {"ada", "mateo", "yuki", "tomasz"}
 AT_FIRST = RESPONSE | {"wei", "grace"}
 WHEN_MAJOR = AT_FIRST | {"ingrid", "carlos", "nadia", "oliver", "priya", "siobhan", "leilani"}
@@ -36,7 +36,7 @@ ENGINEERING = "Engineering on call"
 
 @dataclass(slots=True)
 class Tour:
-    """The story's stage with the people who look at it, and what was so before the scene at hand."""
+    """The story's stage with its observers, and the state before the current scene."""
 
     stage: Stage
     checks: Checks
@@ -58,22 +58,22 @@ class Tour:
 
     @property
     def page(self) -> str:
-        """The address of the incident's page."""
+        """The URL of the incident's page."""
         return f"{self.base_url}/incidents/{self.stage.codename}/"
 
     def remember(self) -> None:
-        """Keep what is so before a scene."""
+        """Record the state before a scene."""
         if self.stage.codename:
             self.members_before = set(self.workspace.channel(self.stage.room)["handles"])
             self.effects_before = max(one["id"] for one in self.records.effects(self.stage.codename))
 
     def on_call(self, schedule: str) -> set[str]:
-        """Give the handles of those on call who are matched with someone of the workspace."""
+        """Return the handles of those on call who have a match in the workspace."""
         emails = {email.lower() for email in self.stage.account.on_call(schedule)}
         return {one["handle"] for one in self.workspace.state()["people"] if one["email"].lower() in emails}
 
     def names(self, handles: Collection[str]) -> list[str]:
-        """Give people's names."""
+        """Return people's names."""
         return [one["name"] for one in self.workspace.state()["people"] if one["handle"] in handles]
 
 
@@ -121,13 +121,13 @@ def major(tour: Tour) -> None:
 
 
 def answered(tour: Tour) -> None:
-    """Check that everyone reads who is on it."""
+    """Check that everyone can read who is on it."""
     rung.acknowledged(tour.checks, tour.stage, tour.workspace.channel(tour.stage.room), scenes.PAGED)
     rung.told_as_it_is(tour.checks, tour.visitors["hannah"], tour.stage, scenes.PAGED)
 
 
 def handed_over(tour: Tour) -> None:
-    """Check that the group followed the schedule, and what was written for it."""
+    """Check that the group followed the schedule, and what was recorded about it."""
     on_call = tour.on_call(scenes.SCHEDULE)
     group = next(one for one in tour.workspace.state()["groups"] if one["handle"] == scenes.GROUP)
     tour.checks.same(f"@{scenes.GROUP} is who is on call now", tour.workspace.handles(group["members"]), on_call)
@@ -157,7 +157,7 @@ def security(tour: Tour) -> None:
 
 
 def _people(tour: Tour, handles: Collection[str]) -> None:
-    """Check who is in, and why: alike in the workspace, which was looked at before, on the page and in JSON."""
+    """Check who is in, and why: the same in the workspace, already checked, on the page and in JSON."""
     names = {one["handle"]: one["name"] for one in tour.workspace.state()["people"]}
     said = {one["name"]: one for one in tour.terminal(tour.stage.codename)["people"]}
     tour.checks.same("JSON names those in the channel", said, [names[one] for one in handles])
@@ -193,7 +193,7 @@ def mitigated(tour: Tour) -> None:
 
 
 def resolved(tour: Tour) -> None:
-    """Check the end, and the whole of it."""
+    """Check the resolution, and the incident as a whole."""
     _room(tour, members=_in_private(tour), topic="Security · Resolved", private=True)
     new = tour.records.incident(tour.stage.codename)["codenames"][-1]
     room.nothing_public(tour.checks, tour.workspace, words=[*SECRETS, new])

@@ -1,4 +1,4 @@
-"""What must change nothing, and what must be survived: planning again, and a worker that is killed."""
+"""What must change nothing, and what must be survived: planning again, and a killed worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CRASH = "after_call:post"
 
 
 def nothing_to_do(tour: Tour, stack: Stack) -> None:
-    """Have the worker plan the settled incident again, and check that it calls nobody."""
+    """Have the worker plan the settled incident again, and check that it calls no one."""
     id = tour.records.incident(tour.stage.codename)["id"]
     planned = tour.records.rows("SELECT at FROM workflows_planned WHERE incident_id = %s", id)
     before = tour.workspace.called()

@@ -1,4 +1,4 @@
-"""What must be true of evidence: it says the truth, can be looked at in every way, and by nobody outside."""
+"""What must be true of evidence: it is accurate, can be viewed in every way, and by no outsider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stack.outside import Records, Visitor
 from stack.tour.checks import Checks
 
 POINTS = 0.03  # between what the sampled profile says and what the service itself measured
-# Every page, picture, answer and download of a profile, below its own address.
+# Every page, picture, answer and download of a profile, below its own URL.
 OF_A_PROFILE = (
     "", "boxes.json", "search.json?q=a", "function.json?code=0", "functions/", "original", "folded", "pprof", "svg",
     "png", "speedscope/", "speedscope/app",
@@ -35,7 +35,7 @@ def captured(checks: Checks, records: Records, codename: str, *, truth: Mapping[
 
 
 def seen_by(checks: Checks, visitor: Visitor, codename: str, *, who: str) -> None:
-    """Check that someone can look at evidence 1 in every way."""
+    """Check that someone can view evidence 1 in every way."""
     below = f"/incidents/{codename}/evidence/1/"
     wrong = {path: page.status for path in OF_A_PROFILE if (page := visitor.get(below + path)).status != 200}
     checks.so(f"{who} can look at the profile in {len(OF_A_PROFILE)} ways", not wrong, instead=wrong)

@@ -1,4 +1,4 @@
-"""What people see on the web: those who are in, those who are not, and nobody at all."""
+"""What people see on the web: participants, outsiders, and those not signed in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stack.tour.checks import Checks
 
 NOWHERE = "nobody-named-this"
 PERSON = re.compile(r'<li><span>(.*?)</span><span class="why">(.*?)</span>')
-# Every page and fragment of an incident that can be asked for with GET.
+# Every page and fragment of an incident that GET can request.
 PAGES = (
     "", "live?n=0", "earlier", "stream?n=0", "history/1", "progress", "retype", "lead", "bring", "rename", "summary",
     "services", "mitigate", "resolve", "cancel", "duplicate", "archive", "edit?n=1", "retract?n=1", "role",
@@ -46,7 +46,7 @@ def progress_is_done(checks: Checks, visitor: Visitor, codename: str) -> None:
 
 
 def hidden_from(checks: Checks, visitor: Visitor, codename: str, *, who: str, title: str) -> None:
-    """Check that for someone the incident does not exist, on any page, in any list, by any word."""
+    """Check that for someone the incident does not exist: on no page, in no list, in no search."""
     asked = {path: visitor.get(f"/incidents/{codename}/{path}") for path in PAGES}
     open_ = {path or "page": page.status for path, page in asked.items() if page.status != 404}
     checks.so(f"{who} gets 404 on all {len(PAGES)} pages of it", not open_, instead=open_)

@@ -16,11 +16,11 @@ INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the conversation to a new private channel"
 SHUT_OUT = re.compile(r"^end access for (.+)$")
 ASKS = re.compile(r"^(?:ask for a status update every (?:(\d+) minutes|minute)|no longer ask for status updates)")
-CALLED_OFF = re.compile(r"^no longer capture ")  # asks for nothing: what was owed is cancelled
-NO_EFFECTS = (INVITED, SHUT_OUT, ASKS, CALLED_OFF)  # lines that no effect has for its sentence
-MISSING = "!"  # asks for nothing: someone mends it
-UNSHOWN = {"counted"}  # how much others had posted is asked as a channel is left, for the line that stays there
-# What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
+CALLED_OFF = re.compile(r"^no longer capture ")  # asks for nothing: owed effects are cancelled
+NO_EFFECTS = (INVITED, SHUT_OUT, ASKS, CALLED_OFF)  # lines that are no effect's sentence
+MISSING = "!"  # asks for nothing: someone fixes it
+UNSHOWN = {"counted"}  # how much others had posted is counted when a channel is left, for the line that stays there
+# The result of a page is reported, but not known beforehand; gaps are on the plan itself, and reported afterwards.
 FOLLOWS = {"post the page status", "post what is missing"}
 
 
@@ -47,7 +47,7 @@ def done_as_shown(
     came: Sequence[str],
     lost: Sequence[str] = (),
 ) -> None:
-    """Check that the effects after a confirmation are what its plan had said, and that those it named came or left."""
+    """Check that the effects after a confirmation are those in its plan, and that the people it named came or left."""
     checks.same("those who came are those the plan named", came, _named(INVITED, shown))
     checks.same("those who lost access are those the plan named", lost, _named(SHUT_OUT, shown))
     told = [text for sign, text in shown if sign != MISSING]
@@ -60,7 +60,7 @@ def done_as_shown(
 def reminded_as_shown(
     checks: Checks, shown: Sequence[tuple[str, str]], *, typed_at: datetime, due_at: datetime | None
 ) -> None:
-    """Check that the next update falls due as the plan said of reminders, where it said that they change."""
+    """Check that the next update is due as the plan said about reminders, if it said that they change."""
     for found in (one for _, text in shown if (one := ASKS.match(text))):
         said = f"after {found[1] or 1} minutes" if found[0].startswith("ask") else "never"
         due = f"after {(due_at - typed_at) // timedelta(minutes=1)} minutes" if due_at is not None else "never"

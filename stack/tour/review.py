@@ -1,4 +1,4 @@
-"""The review of the story: each of its sentences is said of entries that are on the timeline, in their words."""
+"""The story's review: each of its sentences is about entries on the timeline, in their words."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from stack.tour.checks import Checks
 SENTENCE: Final = re.compile(r"^- (?P<text>.*) \((?P<sources>\[\d+\]\(.*)\)$")
 SOURCE: Final = re.compile(r"\[(\d+)\]\([^)]*#e\1\)")
 ALWAYS: Final = ("Summary", "What happened", "Evidence", "Who was pulled in")
-WORDED: Final = ("says", "claim")  # beside its text, what an entry is worded by
+WORDED: Final = ("says", "claim")  # what an entry is worded by, in addition to its text
 SECTIONS: Final = (*ALWAYS, "Decisions", "Pages")
 
 
 def on_the_timeline(
     checks: Checks, records: Records, codename: str, *, reader: Visitor, sections: Collection[str] = SECTIONS
 ) -> str:
-    """Check every sentence of the exported review against the rows, and give the review."""
+    """Check every sentence of the exported review against the rows, and return the review."""
     text = reader.get(f"/incidents/{codename}/review.md").source
     missing = [one for one in sections if f"\n## {one}\n" not in text]
     checks.so("the review has its sections", not missing, instead=f"without {missing}")
@@ -32,7 +32,7 @@ def on_the_timeline(
 
 
 def holds(checks: Checks, what: str, review: str, said: Collection[str]) -> None:
-    """Check that a review repeats each of some texts."""
+    """Check that a review repeats each of these texts."""
     bare = _bare(review)
     missing = [one for one in said if _bare(one) not in bare]
     checks.so(f"it {what}: {len(said)}", not missing, instead=missing)
@@ -48,7 +48,7 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_said(line: str, entries: Mapping[int, tuple[str, ...]], label: str) -> bool:
-    """Return whether a sentence names entries that there are, and it or its label holds the words of the only one."""
+    """Return whether a sentence names existing entries, and it or its label has the words of a single one."""
     found = SENTENCE.match(line)
     numbers = [int(n) for n in SOURCE.findall(found["sources"])] if found else []
     if found is None or not numbers or not entries.keys() >= set(numbers):
@@ -58,5 +58,5 @@ def _is_said(line: str, entries: Mapping[int, tuple[str, ...]], label: str) -> b
 
 
 def _bare(text: str) -> str:
-    """Return a text without what Markdown adds, and in lower case as a sentence may begin with it."""
+    """Return a text without Markdown, and in lower case because a sentence may begin with it."""
     return " ".join(re.sub(r"[\\*`]", "", text).split()).casefold()

@@ -18,7 +18,7 @@ ANNOUNCED_IN = "incidents"
 
 
 def current(checks: Checks, room: Json, *, private: bool, members: Collection[str], topic: str, page: str) -> None:
-    """Check the channel where people talk now."""
+    """Check the incident's current channel."""
     checks.so(f"#{room['name']} is {'private' if private else 'public'} and open", _is(room, private, archived=False))
     names = ", ".join(sorted(members))
     checks.same(f"in it are exactly {names}", set(room["handles"]) - {"firekind"}, members)
@@ -76,7 +76,7 @@ def announced(checks: Checks, workspace: SandboxWorkspace, *, says: Collection[s
 
 
 def announcement_is_neutral(checks: Checks, workspace: SandboxWorkspace, *, words: Collection[str]) -> None:
-    """Check that the announcement was taken back, words and link."""
+    """Check that the announcement was withdrawn, words and link."""
     posts = ours(workspace.channel(ANNOUNCED_IN))
     whole = " ".join(map(_words, posts))
     checks.so(
@@ -85,19 +85,19 @@ def announcement_is_neutral(checks: Checks, workspace: SandboxWorkspace, *, word
 
 
 def nothing_public(checks: Checks, workspace: SandboxWorkspace, *, words: Collection[str]) -> None:
-    """Check that no public place of the workspace holds any of these words."""
+    """Check that no public place in the workspace contains any of these words."""
     public = [room for room in workspace.state()["channels"] if not room["is_private"]]
     found = {room["name"]: word for room in public for word in words if word in json.dumps(room, ensure_ascii=False)}
     checks.so("no public channel holds a word of what is private", not found, instead=found)
 
 
 def ours(room: Json) -> list[Json]:
-    """List what Firekind itself wrote there."""
+    """List what Firekind itself posted there."""
     return [message for message in room["messages"] if message.get("user") == OURS and not message.get("subtype")]
 
 
 def _deleted_file(message: Json) -> bool:
-    """Return whether a message was nothing but a file, of which Slack shows that it was deleted."""
+    """Return whether a message was only a file, which Slack now shows as deleted."""
     return not message["text"] and bool(message.get("files"))
 
 

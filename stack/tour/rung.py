@@ -1,4 +1,4 @@
-"""What must be true of pages: whose phones rang, once; what was heard of them; what they say."""
+"""What must be true of pages: whose phones rang, once; what was reported about them; what they say."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def once(checks: Checks, stage: Stage, whom: str, *, on_call: Collection[str]) -
 
 
 def acknowledged(checks: Checks, stage: Stage, channel: Mapping[str, Any], whom: str) -> None:
-    """Check that the timeline says who has a page, and that it was told where people talk."""
+    """Check that the timeline says who has a page, and that it was posted in the channel."""
     (event,) = [one for one in stage.records.events(stage.codename) if one["data"].get("news") == "acknowledged"]
     checks.so(f"the timeline says that {event['by']} has it", event["text"] == f"acknowledged the page to {whom}")
     texts = [one["text"] for one in channel["messages"]]
@@ -33,7 +33,7 @@ def acknowledged(checks: Checks, stage: Stage, channel: Mapping[str, Any], whom:
 
 
 def told_as_it_is(checks: Checks, visitor: Visitor, stage: Stage, whom: str) -> None:
-    """Check that the page of the incident's pages says how it stands."""
+    """Check that the list of the incident's pages shows its status."""
     page = visitor.get(f"/incidents/{stage.codename}/pages")
     says = whom in page.text and "acknowledged" in page.text.lower()
     checks.so("the incident's page says who was paged, and that it is acknowledged", page.status == 200 and says)

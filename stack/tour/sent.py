@@ -1,4 +1,4 @@
-"""Evidence from the host that hurts: sent with a token, read, compared, taken along, and closed with its incident."""
+"""Evidence from an affected host: sent with a token, read, compared, downloaded, and closed with its incident."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = {"before.folded.gz": ("during", 0.35), "after.folded.gz": ("after", 0.06
 
 
 def evidence(tour: Tour, stack: Stack) -> None:
-    """Send two profiles, look at them in every way, then make the incident private and look again as others."""
+    """Send two profiles, view them in every way, then make the incident private and look again as others."""
     stage = Stage(tour.workspace, tour.records, tour.stage.account, tour.stage.desk, tour.stage.tell)
     stage.declares("kofi", f"/incident declare time-bomb: {TITLE}", where="platform")
     stage.watches()
@@ -60,7 +60,7 @@ def _read(tour: Tour, stage: Stage) -> None:
 
 
 def _from_a_collector(tour: Tour, stage: Stage, stack: Stack) -> None:
-    """Push what a Collector written in Go marshals, whose dictionary comes first, by `curl`."""
+    """Push what a Collector written in Go marshals, with the dictionary first, by `curl`."""
     samples = [(("main", "serve", HASH), 71), (("main", "serve", "write"), 20), (("main", "sleep"), 9)]
     body = collector.request(samples, service="checkout-api")
     status = collector.push(stack.base_url, stage.desk.api("kofi").token, stage.codename, body)

@@ -1,4 +1,4 @@
-"""The stories of evidence: each ends in a review that says what was measured, believed and ruled out, and no more."""
+"""The evidence stories: each ends in a review that says what was measured, believed and ruled out, and no more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stack.tour.checks import Checks
 
 
 def reviews(tour: Tour) -> None:
-    """Play every story of evidence to its end, and check its review sentence by sentence."""
+    """Play every evidence story to its end, and check its review sentence by sentence."""
     for name in written.names():
         story = written.read(name)
         tour.stage.tell("")

@@ -17,13 +17,13 @@ from stack.tour import again, sent, stories
 from stack.tour.after import AFTER, Tour
 from stack.tour.checks import Checks
 
-# Short, so that what a killed worker had claimed is soon another's.
+# Short, so that a killed worker's claims are soon taken over.
 ENV = {"FIREKIND_LEASE_S": "3"}
 VISITORS = {"ada": "Ada Okafor", "farah": "Farah Haddad", "hannah": "Hannah Weiss", "grace": "Grace Mwangi"}
 
 
 def main() -> None:
-    """Play the story and check it; raises NotSo at the first thing that is not as it must be."""
+    """Play the story and check it; raises NotSo at the first failed check."""
     began = time.monotonic()
     say(paint("  Starting a throwaway stack ...", "grey"))
     with throwaway(env=ENV) as stack, opened(stack, say=say) as stage:
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _shown(stack: Stack, codename: str) -> dict[str, Any]:
-    """Give what the terminal says of an incident as JSON."""
+    """Return the terminal's JSON output for an incident."""
     said: dict[str, Any] = json.loads(stack.manage("incident", "show", codename, "--json").stdout)
     return said
 

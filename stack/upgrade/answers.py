@@ -1,4 +1,4 @@
-"""How requests were answered while two versions served, read from what the web processes wrote of each. Pure."""
+"""How requests were answered while two versions served, from the web processes' logs. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stack.chaos.judging.invariants import Violation
 ANSWER: Final = re.compile(r'"([A-Z]+) (\S+) HTTP/[\d.]+" (\d{3})')
 ERROR: Final = 500
 AGAIN: Final = 503
-# Vendors are asked to send what cannot be done now again; that nothing of it is lost, other laws hold.
+# Vendors are asked to resend what cannot be done now; other laws check that nothing of it is lost.
 ASKED_AGAIN: Final = ("/slack/events", "/pagerduty/webhook")
 NO_ERROR: Final = "no request is answered with an error"
 ANSWERED: Final = "every act is answered"
@@ -22,7 +22,7 @@ ANSWERED: Final = "every act is answered"
 
 @dataclass(slots=True)
 class WebAnswers:
-    """Counts of answers by process and status, and each that was an error."""
+    """Counts of responses by process and status, and each error."""
 
     counts: Counter[tuple[str, int]] = field(default_factory=Counter)
     errors: list[tuple[str, str]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class WebAnswers:
 
 
 def violations(heard: WebAnswers, outcomes: Sequence[ActOutcome]) -> Iterator[Violation]:
-    """Yield what was answered with an error, and what was not answered at all."""
+    """Yield requests that got an error, or no response at all."""
     for process, says in heard.errors:
         yield Violation(NO_ERROR, "", f"{process}: {says}", (says.split(" was ")[0],))
     for one in outcomes:

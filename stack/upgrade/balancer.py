@@ -1,4 +1,4 @@
-"""What stands before several web processes: each connection goes to the next of those that are in."""
+"""A balancer in front of several web processes: each connection goes to the next active one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECE: Final = 64 * 1024
 
 
 class Balancer:
-    """Takes connections at a door and passes them on in turn; what is out gets no new ones and keeps those it has."""
+    """Accepts connections at a door and passes them on in turn; removed targets keep the connections they have."""
 
     def __init__(self, door: socket) -> None:
         self.taken: Counter[int] = Counter()  # connections, by the port they went to
@@ -28,11 +28,11 @@ class Balancer:
         asyncio.run_coroutine_threadsafe(self._listen(door), self._loop).result()
 
     def send_to(self, *ports: int) -> None:
-        """Have new connections go to these ports from now on."""
+        """Send new connections to these ports from now on."""
         self._ports = ports
 
     def close(self) -> None:
-        """Take no more, and end what is open."""
+        """Accept no more, and close what is open."""
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -58,7 +58,7 @@ class Balancer:
             writer.close()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry both ways until the process behind has ended its side; one that does not listen is passed over."""
+        """Relay both ways until the process behind has ended its side; one that does not listen is skipped."""
         ports = self._ports
         first = self.taken.total()
         for n in range(len(ports)):
@@ -78,7 +78,7 @@ class Balancer:
 
 
 async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):  # either side may go whenever it likes
+    with suppress(OSError):  # either side may close at any time
         while piece := await reader.read(PIECE):
             writer.write(piece)
             await writer.drain()

@@ -1,4 +1,4 @@
-"""A stack of which two versions run over the same tables, broker and evidence, with stand-ins that know no version."""
+"""A stack with two versions running on the same tables, broker and evidence, with stand-ins of no version."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from stack.upgrade.balancer import Balancer
 from stack.upgrade.versions import CodeVersion
 
 OLD: Final = "old-"
-# A web process tells of each request that it answered: how is part of what is judged.
+# A web process logs each request that it answered, because the answers are part of the verdict.
 TELLS: Final = {"--no-access-log": "--access-log", "warning": "info"}
 
 
 class RollingStack(Stack):
-    """Processes of both versions, the older ones by names of their own, behind one address."""
+    """Processes of both versions, the older ones under names of their own, behind one address."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class RollingStack(Stack):
 
     @property
     def old_names(self) -> Sequence[str]:
-        """Name the older version's processes in the order in which they are replaced, the web last."""
+        """Return the older version's processes in the order in which they are replaced, the web last."""
         return sorted((name for name in self.processes if name.startswith(OLD)), key=lambda name: name == f"{OLD}web")
 
     @property
     def new_names(self) -> Sequence[str]:
-        """Name the processes of this version."""
+        """Return the names of this version's processes."""
         return [name for name in ALL if name not in versions.STAND_INS]
 
     def move_on(self) -> None:
@@ -73,7 +73,7 @@ class RollingStack(Stack):
         self.prepare()
 
     def send_to(self, *names: str) -> None:
-        """Have new requests go to these web processes."""
+        """Send new requests to these web processes."""
         self.balancer.send_to(*(self._at[name] for name in names))
 
     def _healthy(self, name: str) -> bool:
@@ -89,7 +89,7 @@ def _telling(argv: Sequence[str]) -> list[str]:
 
 @contextmanager
 def opened(old: CodeVersion, *, hear: Hear) -> Iterator[RollingStack]:
-    """Give a stack of which the older version's processes serve alone; all of it ends with the block."""
+    """Yield a stack on which only the older version's processes serve; all of it ends with the block."""
     folder = Path(tempfile.mkdtemp(prefix="firekind-upgrade-"))
     with ExitStack() as exits:
         exits.callback(shutil.rmtree, folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The steps of a rolling upgrade, done while people act: as docs/upgrading.md tells operators."""
+"""The steps of a rolling upgrade, done while people act, as docs/upgrading.md tells operators."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from stack.chaos.restores import Restore
 from stack.errors import StackError
 from stack.upgrade.rolling import OLD, RollingStack
 
-# At which share of the time each begins at the earliest, in this order: they follow one another.
+# The share of the run at which each begins at the earliest, in this order: they follow one another.
 AT: Final = {"migrate": 0.2, "start_new": 0.3, "stop_old": 0.6}
-ENDS_S: Final = 60.0  # within which a process that is asked to has ended by itself
-APART: Final = 0.04  # share of the time between one old process that is stopped and the next
+ENDS_S: Final = 60.0  # within which a process that is asked to stop must exit by itself
+APART: Final = 0.04  # the share of the time between stopping one old process and the next
 MIGRATIONS: Final = "SELECT app || '.' || name FROM django_migrations ORDER BY id"
 PLAN_AGAIN: Final = """
 from django.utils import timezone
@@ -32,7 +32,7 @@ Tell = Callable[[str], None]
 
 
 def planned(length_s: float) -> tuple[PlannedFault, ...]:
-    """Plan the steps within so many seconds: always the same."""
+    """Plan the steps within this many seconds: always the same."""
     return tuple(
         PlannedFault(n, share * length_s, "upgrade", kind, APART * length_s)
         for n, (kind, share) in enumerate(AT.items(), start=1)
@@ -41,7 +41,7 @@ def planned(length_s: float) -> tuple[PlannedFault, ...]:
 
 @dataclass(slots=True)
 class UpgradeSteps:
-    """Does the steps on one stack, and keeps what was seen of them."""
+    """Does the steps on one stack, and records their results."""
 
     stack: RollingStack
     tell: Tell
@@ -62,7 +62,7 @@ class UpgradeSteps:
     def mend(self) -> None:
         """Say which steps there was no time for, and plan everything again, as workers do every five minutes.
 
-        What this version wants worded otherwise than the older one is owed only from then on.
+        What this version words differently than the older one is owed only from then on.
         """
         self.stack.manage("shell", "-c", PLAN_AGAIN)
         self.wrong += [f"there was no time for: {kind.replace('_', ' ')}" for kind in AT if not self.counts[kind]]

@@ -1,4 +1,4 @@
-"""An older version of the code, laid out from git beside this one; what it runs, it is asked itself."""
+"""An older version of the code, laid out from git next to this one; it is asked itself what it runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from config.env import ROOT
 from stack.errors import StackError
 
-# Which processes are the vendors' stand-ins: they are no part of what is upgraded.
+# The vendors' stand-ins, which are not part of what is upgraded.
 STAND_INS: Final = ("sandbox",)
 ASKED: Final = """
 import json, sys
@@ -25,12 +25,12 @@ print(json.dumps({name: PROCESSES[name](given) for name in ALL}))
 
 
 class NoHistoryError(StackError):
-    """There is no older version to take: no git, no history, no tag, or no such commit."""
+    """There is no older version to use: no git, no history, no tag, or no such commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeVersion:
-    """A version of the code: the folder that it lies in, and its name."""
+    """A version of the code: its folder, and its name."""
 
     tree: Path
     name: str
@@ -49,12 +49,12 @@ class CodeVersion:
 
 
 def here() -> CodeVersion:
-    """Give the version that this program is part of."""
+    """Return the version that this program is part of."""
     return CodeVersion(ROOT, "the new code")
 
 
 def laid_out(commit: str, *, into: Path, repository: Path = ROOT) -> CodeVersion:
-    """Lay out the code of a commit; of the newest tag where none is named. Raises NoHistoryError."""
+    """Lay out the code of a commit, by default the newest tag. Raises NoHistoryError."""
     if not (repository / ".git").exists():
         raise NoHistoryError("This tree has no git history, so there is no older version to upgrade from.")
     name = commit or _newest_tag(repository)

@@ -1,4 +1,4 @@
-"""What axe finds on a page: in one look, or at a desk and on a phone, by day and at night."""
+"""axe's findings on a page: a single check, or at a desk and on a phone, in both themes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
 DESK: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 NARROW: ViewportSize = {"width": 360, "height": 740}
-# What a page fetches as it loads is there; colours on their way to others, neither the ones before nor the ones after,
-# have arrived. Frames are asked for until then: a browser without a screen draws none by itself, and no animation's
-# promise is kept without one.
+# Everything a page fetches while loading has arrived, and colour transitions have ended. Frames are requested until
+# then, because a headless browser draws none by itself, and no animation's promise resolves without one.
 AT_REST = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
   const moves = (one) => one.playState === "running" && Number.isFinite(one.effect.getComputedTiming().endTime);
   do await frame(); while (document.readyState !== "complete" || document.querySelector(".htmx-request"));
   do await frame(); while (document.getAnimations().some(moves));
 }"""
-# Words in the colour of what is behind them are to axe words that are hidden on purpose, and no fault: here they are.
+# axe takes text in its background's colour for deliberately hidden, and so for no fault: here it is one.
 JUDGED = f"""async (options) => {{
   await ({AT_REST})();
   const {{violations, incomplete}} = await axe.run(document, options);
@@ -32,7 +31,7 @@ JUDGED = f"""async (options) => {{
   return [...violations, ...hidden];
 }}"""
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-# Which of its rules axe asks. Contrast takes it most of its time: it is asked once by day and once at night.
+# Which of its rules axe runs. Contrast takes most of its time, so it runs once in each theme.
 Rules = Mapping[str, Any]
 Scheme = Literal["dark", "light"]
 ALL: Rules = {}
@@ -47,7 +46,7 @@ PATIENCE_S = 10
 
 
 def faults(page: Page, rules: Rules = ALL) -> list[str]:
-    """Return what axe finds on a page by some of its rules, each with where, and that it is too wide."""
+    """Return axe's findings on a page for some of its rules, each with its place, and whether the page is too wide."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = {"resultTypes": ["violations", "incomplete"], **rules}
@@ -60,9 +59,9 @@ def faults(page: Page, rules: Rules = ALL) -> list[str]:
 
 
 def faults_everywhere(page: Page) -> list[str]:
-    """Return what axe finds on a page at a desk and on a narrow phone, by day and at night, when colours alone change.
+    """Return axe's findings on a page at a desk and on a narrow phone, in both themes if only colours change.
 
-    The page is left as it was by day, at a desk.
+    The page is left in the light theme, at a desk.
     """
     wrong = []
     for size, scheme, rules in LOOKS:
@@ -74,7 +73,7 @@ def faults_everywhere(page: Page) -> list[str]:
 
 
 def lasting(page: Page, rules: Rules) -> list[str]:
-    """Return what axe still finds when a page has had time to take on other colours."""
+    """Return what axe still finds after a page has had time to change colours."""
     until = time.monotonic() + PATIENCE_S
     while (found := faults(page, rules)) and time.monotonic() < until:
         page.wait_for_timeout(200)

@@ -1,4 +1,4 @@
-"""People at their browsers, in front of one stack that all browser tests share."""
+"""People at their browsers, using one stack that all browser tests share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 Sit = Callable[..., "Page"]
 
-expect.set_options(timeout=30_000)  # a busy machine is slow; what is there sooner is not waited for
+expect.set_options(timeout=30_000)  # for slow, busy machines; it does not delay what arrives sooner
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Give one Chromium to all modules of this folder, which need neither Django's database nor a loop of their own."""
+    """Yield one Chromium for all modules in this folder, which need neither Django's database nor their own loop."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium.require(), args=chromium.flags())
         yield started
@@ -32,16 +32,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def seats(browser: Browser, running_stack: Stack) -> Seats:
-    """Give places in front of the shared stack."""
+    """Return seats at the shared stack."""
     return Seats(browser, base_url=running_stack.base_url)
 
 
 @pytest.fixture
 def sit(seats: Seats, running_stack: Stack) -> Iterator[Sit]:
-    """Let people sit down: `sit("Ada")` gives an empty page to Ada, who is signed in.
+    """Let people sit down: `sit("Ada")` gives Ada an empty page, signed in.
 
-    A script that fails, or that the page's policy refuses, fails the test. Nobody here asked to be let in before:
-    people may ask once in fifteen minutes, and the stack outlives a test.
+    A script that fails, or that the page's policy refuses, fails the test. Earlier access requests are removed: people
+    may ask once in fifteen minutes, and the stack outlives a test.
     """
     with psycopg.connect(running_stack.database_url, autocommit=True) as database:
         database.execute("DELETE FROM incidents_knock")
@@ -59,7 +59,7 @@ def sit(seats: Seats, running_stack: Stack) -> Iterator[Sit]:
 
 
 def tabs_of(sit: Sit, who: str, addresses: Sequence[str]) -> dict[str, Page]:
-    """Open each address in a tab of its own, four in each of somebody's browsers: those have six connections."""
+    """Open each URL in its own tab, four per browser of someone, because a browser has six connections."""
     tabs: dict[str, Page] = {}
     for first in range(0, len(addresses), 4):
         browser = sit(who).context
@@ -70,9 +70,9 @@ def tabs_of(sit: Sit, who: str, addresses: Sequence[str]) -> dict[str, Page]:
 
 
 def declare(page: Page, title: str, *, type: str = "Ambiguous") -> str:
-    """Declare an incident as whoever sits there, open its page, and return its codename.
+    """Declare an incident as the person who sits there, open its page, and return its codename.
 
-    The form is sent and not filled in: `declare_by_hand` does that.
+    The form is sent without filling it in: `declare_by_hand` does that.
     """
     token = next(one.get("value") for one in page.context.cookies() if one.get("name") == "csrftoken")
     form: dict[str, str | float | bool] = {

@@ -1,4 +1,4 @@
-"""Browser contexts that are used again: what a page fetched once is in their cache, and nobody signs in twice."""
+"""Reused browser contexts: what a page fetched once is in their cache, and no one signs in twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLEARED = "() => { localStorage.clear(); sessionStorage.clear(); }"
 
 
 class Seats:
-    """Places in front of one stack; whoever sits down finds nothing of whoever sat there before."""
+    """Seats at one stack; nothing of the previous occupant is left."""
 
     def __init__(self, browser: Browser, *, base_url: str) -> None:
         self._browser, self._base_url = browser, base_url
@@ -24,7 +24,7 @@ class Seats:
         self._cookies: dict[str, SimpleCookie] = {}
 
     def take(self, who: str, **look: Any) -> Page:
-        """Give an empty page to somebody who is signed in, in a context that looks so."""
+        """Return an empty page for someone signed in, in a context with this look."""
         key = repr(sorted(look.items()))
         context = self._free[key].pop() if self._free[key] else self._opened(**look)
         self._taken.append((key, context))
@@ -33,7 +33,7 @@ class Seats:
         return context.new_page()
 
     def leave(self) -> None:
-        """Close all pages, and put the contexts back as they were."""
+        """Close all pages, and restore the contexts."""
         while self._taken:
             key, context = self._taken.pop()
             context.set_offline(False)

@@ -1,4 +1,4 @@
-"""Getting into a private incident, by two browsers: asking, being let in or not, and breaking the glass."""
+"""Getting into a private incident, with two browsers: asking, being let in or not, and breaking the glass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REASON = "I wrote the export service and can tell who reads that bucket."
 
 
 def asks(page: Page, codename: str) -> None:
-    """Come upon nothing, and ask to be let in, by keyboard."""
+    """See *not found*, and ask to be let in, by keyboard."""
     page.goto(f"/incidents/{codename}/")
     expect(page.get_by_role("heading", name="Page not found.")).to_be_visible()
     tab_to(page, 'a[href="/access/"]')
@@ -39,7 +39,7 @@ def test_whoever_knocks_is_let_in_by_the_lead_and_the_page_opens(sit: Sit) -> No
     codename = declare(lead, "Tokens in a public bucket", type="Security")
     asks(outside, codename)
 
-    # A handover of a schedule at this very moment is offered in the same list.
+    # If a schedule is handed over at this very moment, that is offered in the same list.
     box = lead.locator("#access .asks-in").filter(has_text="Priya")
     expect(box).to_contain_text(REASON, timeout=30_000)
     for size in (NARROW, DESK):
@@ -97,6 +97,6 @@ def test_the_glass_is_broken_with_a_sentence_and_its_people_see_who_did(sit: Sit
 
 
 def shown(page: Page, path: str) -> str:
-    """Return the words of a page."""
+    """Return the text of a page."""
     page.goto(path)
     return page.locator("body").inner_text()

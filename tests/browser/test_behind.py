@@ -1,4 +1,4 @@
-"""A page that stays open while what it hears by goes: it says so once, keeps what was typed, and catches up."""
+"""An open page whose stream is gone: it says so once, keeps what was typed, and catches up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SOON_MS: Final = 90_000  # what names no incident asks every half minute, and waits ten seconds for an answer
+SOON_MS: Final = 90_000  # a page without an incident asks every half minute, and waits ten seconds for a response
 HALF: Final = "half a sentence"
 BEHIND: Final = "#offline:not([hidden])"
 # What it says, each time that changes.
@@ -69,7 +69,7 @@ def network_gone(stack: Stack, tabs: list[Page]) -> Iterator[None]:
 
 
 def opened(sit: Sit, here: str, ended: str) -> dict[str, Page]:
-    """Open pages of one incident, the review of another, and some about none; begin a sentence where one can be."""
+    """Open pages of one incident, the review of another, and some about none; begin a sentence where possible."""
     below = ("", "timeline", "alerts", "retype?to=major", "resolve", "findings/", "pages", "progress")
     others = (f"/incidents/{ended}/review", "/", "/follow-ups", "/reviews", "/oncall/", "/declare", "/types/security/")
     tabs = tabs_of(sit, "Ada", (*(f"{here}{one}" for one in below), *others))
@@ -81,7 +81,7 @@ def opened(sit: Sit, here: str, ended: str) -> dict[str, Page]:
 
 
 def is_caught_up(page: Page, last: int) -> None:
-    """Expect a timeline to show notes up to one: none missing, none there twice, in order."""
+    """Expect a timeline to show all notes up to one: none missing, none twice, in order."""
     expect(page.locator("#newest")).to_contain_text(f"note {last}.")
     shown = page.evaluate(SHOWN)
     assert shown == list(range(shown[0], shown[0] - len(shown), -1))
@@ -132,7 +132,7 @@ def test_who_got_no_answer_may_send_a_form_again_and_not_twice_at_once(sit: Sit)
     page.locator("#id_title").fill("The pump coughs and waits")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method) if request.method == "POST" else None)
-    page.route("**/declare", lambda route: route.fulfill(status=204))  # the page stays, as when somebody presses Stop
+    page.route("**/declare", lambda route: route.fulfill(status=204))  # the page stays, as when someone presses Stop
     button = page.get_by_role("button", name="Declare")
     button.dblclick()
     page.locator("#id_title").press("Enter")

@@ -1,4 +1,4 @@
-"""A capture as people see it: asked for with one press, counting down, and then there."""
+"""A capture as people see it: requested with one press, counting down, and then there."""
 
 from __future__ import annotations
 

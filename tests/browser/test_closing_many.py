@@ -1,4 +1,4 @@
-"""A page may name any number of incidents: whichever of them closes goes from it, and no question is longer for it."""
+"""A page may show any number of incidents: each that closes disappears from it, and the requests do not grow."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COUNTED = """() => {
 
 
 def answering(gone: set[str], questions: list[tuple[bool, list[str]]]) -> Callable[[Route], None]:
-    """Answer as the server does, of incidents that are none."""
+    """Respond like the server, about incidents that do not exist."""
 
     def answer(route: Route) -> None:
         given = parse_qs(urlsplit(route.request.url).query, keep_blank_values=True)
@@ -65,7 +65,7 @@ def test_a_page_that_names_many_drops_any_of_them_that_closes(sit: Sit) -> None:
     page.evaluate(ROWS, NAMED)
     everything = {f"row-{n}" for n in range(NAMED)}
     for closing in ({"row-100", "row-249"}, {"row-0", "row-99", "row-150", "row-248"}, {"row-200"}):
-        page.wait_for_timeout(1500)  # what is asked at first was asked
+        page.wait_for_timeout(1500)  # the first requests were sent
         assert rows(page) == everything - gone
         gone |= closing
         expect(page.locator("#many li")).to_have_count(NAMED - len(gone))

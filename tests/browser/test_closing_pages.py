@@ -1,4 +1,4 @@
-"""An incident turns private while it is open in many browsers: whoever is left behind keeps nothing on the screen."""
+"""An incident becomes private while it is open in many browsers: people left behind keep nothing on their screens."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.browser
 
 TITLE, LISTED = "The xylographic printer leaks", "The zincographic printer leaks"
 FOLDED = b"main;serve;price_basket;hash 61\nmain;serve;render 39\n"
-# A list looks by itself every 15 s; the two seconds that are promised are measured by the benchmark.
+# A list refreshes itself every 15 s; the promised two seconds are measured by the benchmark.
 SOON_MS = 10_000
-TABS = 4  # of one browser, which has six connections
+TABS = 4  # per browser, which has six connections
 LEFT_BEHIND = ("Marcus", "Hannah", "Diego", "Carlos")
 FILL: Final = {
     "<int:n>": "1",
@@ -35,7 +35,7 @@ FILL: Final = {
     "<slug:section>": "summary",
     "<str:name>": "profile.speedscope.json",
 }
-# What is also a page once something is asked of it.
+# Routes that are pages only with a query.
 ASKED: Final = {
     "retype": ("?to=security", "?to=major"),
     "evidence/compare/": ("?control=1&with=2",),
@@ -64,7 +64,7 @@ NO_PAGES: Final = {
 
 
 def send(page: Page, path: str, **given: str) -> None:
-    """Send a form as whoever sits there, without filling it in."""
+    """Send a form as the person who sits there, without filling it in."""
     token = next(one.get("value") for one in page.context.cookies() if one.get("name") == "csrftoken")
     form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token or "", **given}
     answer = page.request.post(path, form=form, max_redirects=0)
@@ -72,7 +72,7 @@ def send(page: Page, path: str, **given: str) -> None:
 
 
 def prepared(page: Page) -> str:
-    """Declare an incident with two profiles and a finding, and give the address of its page."""
+    """Declare an incident with two profiles and a finding, and return its URL."""
     here = f"/incidents/{declare(page, TITLE)}/"
     page.goto(f"{here}evidence/")
     files: list[FilePayload] = [
@@ -86,7 +86,7 @@ def prepared(page: Page) -> str:
 
 
 def addresses(here: str) -> Iterator[tuple[str, str]]:
-    """Give addresses under an incident's, each with its route below it."""
+    """Yield URLs below an incident's, each with its route."""
     for route in routes():
         if route.startswith(page_routes.INCIDENT):
             below = route.removeprefix(page_routes.INCIDENT)
@@ -99,7 +99,7 @@ def addresses(here: str) -> Iterator[tuple[str, str]]:
 
 
 def pages_of(page: Page, here: str) -> Mapping[str, Sequence[str]]:
-    """Find which addresses of an incident are pages, by their routes."""
+    """Find which URLs of an incident are pages, by route."""
     found: dict[str, list[str]] = {}
     for route, address in addresses(here):
         answer = page.request.get(address, max_redirects=0) if not route.endswith("stream") else None
@@ -117,7 +117,7 @@ def retype_to_private(page: Page, here: str) -> None:
 
 
 def left_open(sit: Sit, addresses: Sequence[str]) -> list[tuple[str, Page]]:
-    """Open each address in a tab of its own, in the browsers of people who take no part."""
+    """Open each URL in its own tab, in the browsers of people who do not take part."""
     left: list[tuple[str, Page]] = []
     for who, first in zip(cycle(LEFT_BEHIND), range(0, len(addresses), TABS), strict=False):
         seat = sit(who)

@@ -1,4 +1,4 @@
-"""An incident of many people: their list stays short, opens, and stays open while the page looks again."""
+"""An incident with many people: their list stays short, opens, and stays open while the page updates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody can use it: by screen reader, in the dark, by keyboard alone, without scripts, on a phone."""
+"""Everyone can use it: by screen reader, in the dark theme, by keyboard alone, without scripts, on a phone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-A_LOOK_MS = 700  # whoever pressed a shortcut sees what it opened before they type
+A_LOOK_MS = 700  # someone who pressed a shortcut sees what it opened before they type
 PAGES = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/add"]
 PAGES += [
     "/types/security/versions/1",
@@ -35,7 +35,7 @@ OF_ONESELF = ["/account/", "/tokens/", "/people/roles", "/people/roles?q=a", "/a
 OF_ONESELF += ["/access/", "/access/no-such", "/access/no-such?asked", "/access/no-such/now"]
 OF_AN_INCIDENT = ["", "alerts", "pages", "retype", "retype?to=security", "progress"]
 OF_AN_INCIDENT += ["resolve", "lead", "bring", "duplicate"]
-# How far the first words of a page stand from where its bar begins; a few words alone stand in the middle.
+# The distance of a page's first words from the start of its bar; a page with only a few words centres them.
 STARTS = """() => {
     const first = [...document.querySelectorAll("main :is(h1, .crumbs, .start)")].find(one => one.checkVisibility()
         && one.getBoundingClientRect().width > 1 && !one.closest(".empty"))
@@ -46,7 +46,7 @@ STARTS = """() => {
 
 
 def gone_through_a_few_things(page: Page) -> str:
-    """Declare an incident, post to it, wait until all was done, and return its address."""
+    """Declare an incident, post to it, wait until everything was done, and return its URL."""
     here = f"/incidents/{declare(page, 'Checkout is slow')}/"
     page.get_by_label("Update or note").fill("We look at payments. https://example.com/board")
     page.get_by_role("button", name="Post update").click()
@@ -167,7 +167,7 @@ def test_all_of_it_works_without_scripts(sit: Sit) -> None:
 
 
 def _until_settled(page: Page, codename: str) -> None:
-    """Reload by hand, as people without scripts do: while effects come to their end, plans change."""
+    """Reload by hand, as people without scripts do: while effects are finishing, plans change."""
     for _ in range(120):
         page.goto(f"/incidents/{codename}/progress")
         if page.get_by_text("all done").count():

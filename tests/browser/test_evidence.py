@@ -1,4 +1,4 @@
-"""Bringing evidence at a browser: dropped, told wrong where it is wrong, shown as it arrives, withdrawn."""
+"""Adding evidence in a browser: dropped, errors shown where they occur, displayed as it arrives, withdrawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured and ruled out, at a browser: maps by keyboard and on a phone, a strip that is live."""
+"""Findings in a browser: maps by keyboard and on a phone, and a live strip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = {
 
 @pytest.fixture
 def ada(sit: Sit) -> Page:
-    """Ada, who declared an incident; she stands on its page."""
+    """Ada, who declared an incident, on its page."""
     page = sit("Ada")
     declare(page, "Peers burn CPU")
     return page

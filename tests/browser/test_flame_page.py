@@ -1,4 +1,4 @@
-"""The flame graph page at a browser: quick on a large profile, exact, by keyboard, in every look."""
+"""The flame graph page in a browser: fast on a large profile, exact, by keyboard, in every look."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ SMALL = b"main;serve;price_basket;hash 61\nmain;serve;render 29\nmain;serve;pric
 # Shares that are nearly nothing and nearly all.
 EDGES = (1e-12, 0.00005, 0.000099, 0.0001, 0.9994, 0.9995, 0.99951, 0.99999, 1)
 AFTER = b"main;serve;price_basket;hash 6\nmain;serve;render 84\nmain;new_cache 10\n"
-# What the page does is measured in the page; the bounds are what people feel, with room for a busy machine.
-# Generous, since a machine may be busy with other things: they say that nothing is stuck.
+# Measured in the page; generous, because a machine may be busy with other things: they show that nothing is stuck.
 FIRST_PAINT_MS, FRAME_MS, SEARCH_MS = 20_000, 2_000, 12_000
-# Milliseconds from asking for a pattern to its share on the page. Asked several times: what else this machine does
-# holds up some of them, what the page itself costs is in each.
+# Milliseconds from requesting a pattern to its share on the page. Repeated, because other work on this machine delays
+# some of them, while the page's own cost is in each.
 SEARCHED = """async (pattern) => {
   const field = document.getElementById("q");
   const matched = document.querySelector("[data-matched]");
@@ -44,7 +43,7 @@ SEARCHED = """async (pattern) => {
 
 
 def large(stacks: int = 100_000, *, seed: int = 5) -> bytes:
-    """Make a packed profile of many distinct stacks, some hot paths and a long tail."""
+    """Make a compressed profile of many distinct stacks, some hot paths and a long tail."""
     draw = random.Random(seed)
     names = [f"crate{n % 40}::module{n % 7}::function_{n}" for n in range(3_000)]
     paths: list[list[str]] = [["main"]]
@@ -59,7 +58,7 @@ def large(stacks: int = 100_000, *, seed: int = 5) -> bytes:
 
 
 def bring(page: Page, files: dict[str, bytes]) -> str:
-    """Bring files to a new incident, wait until they were read, and return the page of its evidence."""
+    """Add files to a new incident, wait until they were read, and return the page of its evidence."""
     declare(page, "Checkout is slow")
     here = f"{page.url}evidence/"
     page.goto(here)
@@ -83,7 +82,7 @@ def ada(sit: Sit) -> Page:
 
 def test_a_large_profile_opens_zooms_and_is_searched_at_once(ada: Page) -> None:
     here = bring(ada, {"large.folded": large()})
-    opened(ada, f"{here}1/")  # once for what is loaded on a first visit: numpy, the tree's names, the modules
+    opened(ada, f"{here}1/")  # once, for what a first visit loads: numpy, the tree's names, the modules
     opened(ada, f"{here}1/")
     painted: float = ada.evaluate(
         """async () => {
@@ -113,7 +112,7 @@ def test_a_large_profile_opens_zooms_and_is_searched_at_once(ada: Page) -> None:
           return { n: sorted.length, median: sorted[sorted.length >> 1] };
         }"""
     )
-    assert frames["n"]  # how many there are in the time that zooming takes is the machine's own affair
+    assert frames["n"]  # how many fit into the zoom animation depends on the machine
     assert frames["median"] < FRAME_MS
     took = [ada.evaluate(SEARCHED, f"/function_{digit}\\d\\d$/") for digit in range(1, 6)]
     assert min(took) < SEARCH_MS, took
@@ -138,7 +137,7 @@ def test_the_share_found_is_exact_and_of_what_is_zoomed_too(ada: Page) -> None:
 
 
 def test_a_link_leads_to_its_frame_or_says_that_the_profile_was_processed_again(ada: Page) -> None:
-    """Frames are numbered as the reader orders them, and a later reader may order them in another way."""
+    """Frames are numbered in the reader's order, and a later reader may use another order."""
     here = bring(ada, {"cpu.folded": SMALL, "after.folded": AFTER})
     page = opened(ada, f"{here}1/")
     page.get_by_role("application").focus()
@@ -165,7 +164,7 @@ def test_a_link_leads_to_its_frame_or_says_that_the_profile_was_processed_again(
 
 
 def test_frames_count_what_the_file_says_however_large_it_is(ada: Page) -> None:
-    """A merge over a fleet passes 2^53 nanoseconds within hours: a browser's numbers have gaps from there on."""
+    """A merge over a fleet passes 2^53 nanoseconds within hours, where a browser's numbers begin to have gaps."""
     times = 2**50
     more = re.sub(rb"\d+", lambda found: b"%d" % (int(found[0]) * times), SMALL)
     here = bring(ada, {"cpu.folded": more})

@@ -1,6 +1,6 @@
-"""A verb's form at its own address, for those who open it in a tab or go back to it: sent once, never doubled.
+"""A verb's form at its own URL, for those who open it in a tab or go back to it: sent once, never duplicated.
 
-`incidents/tests/test_forms_sent.py` sends every verb's without scripts, `test_true.py` in its dialog.
+`incidents/tests/test_forms_sent.py` sends every verb's form without scripts, `test_true.py` in its dialog.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WRITTEN = (
     Step("retract"),
 )
 ENDING = {"resolve", "duplicate"}
-# One of each kind: somebody is picked, words are refused, it ends in one way and another, and nothing is asked.
+# One of each kind: someone is picked, words are refused, it ends in different ways, and nothing is asked.
 KINDS = ("lead", "rename", "services", "resolve", "reopen", "duplicate", "reopen", "check")
 SENT = tuple(next(step for step in WALK[1:] if step.verb == verb) for verb in KINDS)
 ABOUT = {"edit": "[id^='edit-']", "retract": "[id^='retract-']"}
@@ -51,7 +51,7 @@ def test_a_form_at_its_own_address_is_sent_once_and_never_doubled(sit: Sit) -> N
 
 
 def refused(page: Page, address: str, step: Step) -> None:
-    """Send what is wrong: it is said in the same form, which stays the only one."""
+    """Send invalid input: the error is shown in the same form, which stays the only one."""
     page.goto(address)
     for label, words in (step.wrong or {}).items():
         page.locator("#act").get_by_label(label).fill(words)
@@ -62,7 +62,7 @@ def refused(page: Page, address: str, step: Step) -> None:
 
 
 def address_of(page: Page, here: str, step: Step) -> str:
-    """Return where a verb's form is; what it is about is read off the incident's page."""
+    """Return the URL of a verb's form; its subject is read from the incident's page."""
     if step.verb == "check":
         page.goto(here)
         return f"{here}check?item={page.locator('#checklist [name=item]').first.get_attribute('value')}"
@@ -94,7 +94,7 @@ def test_a_type_is_edited_by_keyboard_with_what_is_offered(sit: Sit) -> None:
 def test_who_is_chosen_while_a_search_is_on_its_way_stays_chosen(sit: Sit) -> None:
     page = sit("Ada")
     declare(page, "Checkout is slow")
-    page.locator("#head .menu > summary").press("Enter")  # the link to a new channel moves it from under a pointer
+    page.locator("#head .menu > summary").press("Enter")  # the link to a new channel moves it under a pointer
     page.locator("#do-bring").press("Enter")
     dialog = page.locator("#dialog")
     first, second = dialog.locator("#options input").nth(0), dialog.locator("#options input").nth(1)
@@ -107,7 +107,7 @@ def test_who_is_chosen_while_a_search_is_on_its_way_stays_chosen(sit: Sit) -> No
         held.append(route)
 
     page.route("**/people?*", hold)
-    with page.expect_request("**/people?*"):  # asks with the second one chosen
+    with page.expect_request("**/people?*"):  # sends a request with the second one chosen
         dialog.get_by_label("Find someone by name").fill("nobody is called that")
     first.check()
     second.uncheck()

@@ -1,4 +1,4 @@
-"""What a page shows is the answer to what it was asked for last, whatever comes late."""
+"""A page shows the response to its latest request, whatever arrives late."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOKS = "document.dispatchEvent(new CustomEvent('firekind:{}'))"
 
 
 class Held:
-    """Answers that are on their way until they are let go, each as it was when it was asked for."""
+    """Responses held back until they are released, each as it was when requested."""
 
     def __init__(self, page: Page, address: str) -> None:
         self._page, self._address = page, re.compile(address)
@@ -29,7 +29,7 @@ class Held:
         self._held.append((route, route.fetch()))
 
     def look(self, event: str) -> None:
-        """Have the page look again until an answer is held: a part just swapped in does not hear the first event."""
+        """Have the page refresh until a response is held: a part just swapped in does not receive the first event."""
         for _ in range(200):
             self._page.evaluate(LOOKS.format(event))
             self._page.wait_for_timeout(50)
@@ -38,7 +38,7 @@ class Held:
         pytest.fail(f"The page never asked for {self._address.pattern}")
 
     def let_go(self) -> None:
-        """Have all of them arrive, and hold nothing any more."""
+        """Deliver all of them, and hold nothing any more."""
         for route, answer in self._held:
             route.fulfill(response=answer)
         self._page.unroute(self._address)

@@ -1,4 +1,4 @@
-"""What somebody chose or wrote and has not sent: it outlives a reload, and nothing else acts on it."""
+"""Choices and text that were not sent: they survive a reload, and nothing else acts on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = "The pool is empty,\nand we know why."
 
 
 def written(page: Page) -> dict[str, str]:
-    """Return the text of every field that names its draft, by its id."""
+    """Return the text of every field with a draft, by id."""
     found: dict[str, str] = page.eval_on_selector_all(
         "[data-draft]", "all => Object.fromEntries(all.map(one => [one.id, one.value]))"
     )
@@ -31,7 +31,7 @@ def unfold(page: Page) -> None:
 
 
 def type_everywhere(page: Page) -> dict[str, str]:
-    """Write into every field that names its draft, and return what was written."""
+    """Write into every field with a draft, and return what was written."""
     unfold(page)
     for id in written(page):
         page.locator(f"#{id}").fill(f"{WORDS} {id}")
@@ -84,13 +84,13 @@ def test_a_dialog_that_is_opened_as_another_closes_keeps_what_it_says(sit: Sit) 
 
 
 def begin(page: Page, opener: str) -> None:
-    """Open a dialog, from a menu where its opener is in one."""
+    """Open a dialog, through a menu if its opener is in one."""
     page.locator(opener).first.evaluate("one => one.click()")
     expect(page.locator("#dialog[open]")).to_be_visible()
 
 
 def bye(route: Route) -> None:
-    """Answer in place of the server."""
+    """Respond instead of the server."""
     route.fulfill(body="Bye")
 
 
@@ -168,7 +168,7 @@ def test_what_is_written_and_not_sent_outlives_a_reload_until_it_is_sent_or_its_
     page.goto(f"/incidents/{other}/review")
     assert written(page) == wrote  # the one is saved, all others are kept
     assert not page.evaluate(f"Object.keys(sessionStorage).filter(one => one.endsWith(' {first}')).length")
-    page.route("**/sign-out/", bye)  # others sit in the same session
+    page.route("**/sign-out/", bye)  # others use the same session
     page.locator(".who > summary").click()
     page.get_by_role("button", name="Sign out").click()
     assert not page.evaluate("Object.keys(sessionStorage).filter(one => one.startsWith('draft')).length")

@@ -1,4 +1,4 @@
-"""Finding one's way: the list and its address, by keyboard and back again."""
+"""Navigation: the list and its URL, by keyboard and back again."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_an_entry_is_found_by_its_link_wherever_it_stands(page: Page) -> None:
 
 
 def write_note(page: Page, codename: str, text: str, *, kind: str = "note") -> None:
-    """Add a note, or an update, as whoever sits there, by the form without filling it in."""
+    """Add a note, or an update, as the person who sits there, through the form without filling it in."""
     token = next(one.get("value") for one in page.context.cookies() if one.get("name") == "csrftoken")
     form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token or "", "text": text, "kind": kind}
     answer = page.request.post(f"/incidents/{codename}/write", form=form, max_redirects=0)
     assert answer.ok or answer.status == 302, answer.text()
 
 
-# What people paste where words are expected: an address, a key, a line of a log.
+# What people paste where words are expected: a URL, a key, a log line.
 PASTED = f"https://logs.example.com/{'0a1b2c3d4e5f' * 14}"
 
 
@@ -92,7 +92,7 @@ def test_one_long_word_widens_no_page(page: Page) -> None:
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
 
 
-# The rows that are whole on the screen, and what can be tapped above them that a thumb would miss.
+# The rows that are entirely on the screen, and the targets above them that a thumb would miss.
 ON_SCREEN = """() => {
     const box = one => one.getBoundingClientRect()
     const rows = [...document.querySelectorAll(".row")].filter(one => box(one).bottom <= innerHeight)
@@ -108,7 +108,7 @@ def test_a_phone_shows_four_incidents_at_once_and_all_that_a_row_must_say(sit: S
     for codename in named:
         write_note(page, codename, "Calibrated it again with water at twenty degrees", kind="update")
     page.goto("/")
-    page.reload()  # without what was said of each update
+    page.reload()  # without the announcements of each update
     rows, small = page.evaluate(ON_SCREEN)
     assert rows >= 4
     assert not small

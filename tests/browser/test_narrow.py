@@ -1,4 +1,4 @@
-"""Every page that links lead to, with the longest names: as narrow as its screen, and a name on every control."""
+"""Every page that links lead to, with the longest names: no wider than its screen, and a name on every control."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 3
-# An incident with everything in it that somebody names: its title, its people, what is to be done, and what was before.
+# An incident with everything that people name: its title, its people, its tasks, and what was before.
 PEOPLED = f"""
 from django.utils import timezone
 from incidents import lifecycle
@@ -34,7 +34,7 @@ for phase in ("during", "afterwards"):
     lifecycle.add_followup(incident, text="{LONG}", phase=phase, owner=other, **said)
 """
 DOWNLOADS = re.compile(r"\.(csv|json|md|html)$|/(original|folded|pprof|svg|png|app)$")
-# Pages that say the same of other incidents, types, figures and times.
+# Pages that are the same for other incidents, types, figures and times.
 ALIKE = ((r"/\d+\b", "/1"), (r"^/insights/[a-z-]+/.+", "/insights/x/y"), (r"^/types/[a-z-]+/", "/types/x/"))
 LOOK = """() => {
   const all = (what) => [...document.querySelectorAll(what)];
@@ -72,7 +72,7 @@ def test_no_page_is_wider_than_the_narrowest_screen_and_every_control_has_a_name
 
 
 def linked(page: Page, todo: list[str], *, codename: str) -> Iterator[str]:
-    """Open one of each kind of page that links lead to, and yield its address; of incidents, those of this one."""
+    """Open one page of each kind that links lead to, and yield its URL; for incidents, those of this one."""
     known = set(todo)
     while todo:
         page.goto(address := todo.pop(0))
@@ -93,6 +93,6 @@ def kind_of(path: str) -> str:
 
 
 def is_page(path: str, codename: str) -> bool:
-    """Return whether an address is that of a page, and not of another incident."""
+    """Return whether a URL is that of a page, and not of another incident."""
     elsewhere = path.startswith("/incidents/") and not path.startswith(f"/incidents/{codename}/")
     return not elsewhere and not DOWNLOADS.search(path)

@@ -1,4 +1,4 @@
-"""What somebody typed and sent is never lost: not when their session had ended, nor when nobody answered."""
+"""What someone typed and sent is never lost: not if their session had ended, nor if no one responded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = "The pool is empty, and we know why"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form: where it is, the field that is written into, the button that sends it, and what opens it."""
+    """One form: its URL, the field to write into, the button that sends it, and what opens it."""
 
     path: str
     field: str
@@ -58,7 +58,7 @@ def write(page: Page, form: Form, words: str) -> None:
 
 
 def is_kept(page: Page, form: Form, words: str) -> bool:
-    """Look whether what was written stands in the form, opened again if it was in a dialog."""
+    """Return whether the text is in the form, opened again if it was in a dialog."""
     if form.opener:
         page.locator(form.opener).first.evaluate("one => one.click()")
         expect(page.locator(form.field)).to_be_visible()
@@ -66,7 +66,7 @@ def is_kept(page: Page, form: Form, words: str) -> bool:
 
 
 def session_ended(page: Page, send: Callable[[], None]) -> None:
-    """Send as somebody whose session has ended, who then signs in again."""
+    """Send as someone whose session has ended, who then signs in again."""
     page.context.clear_cookies(name=re.compile("session"))
     send()
     page.wait_for_url("**/sign-in/**")
@@ -76,7 +76,7 @@ def session_ended(page: Page, send: Callable[[], None]) -> None:
 
 
 def away(page: Page, send: Callable[[], None]) -> None:
-    """Send while the server is away, and open the page again."""
+    """Send while the server is down, and open the page again."""
     here = page.url
     page.route("**", fail)
     send()
@@ -86,7 +86,7 @@ def away(page: Page, send: Callable[[], None]) -> None:
 
 
 def refused(page: Page, send: Callable[[], None]) -> None:
-    """Send what is no longer taken from this page, since its cookie is gone; open it again."""
+    """Send from a page whose cookie is gone, which is refused; open it again."""
     here = page.url
     page.context.clear_cookies(name=re.compile("csrf"))
     send()
@@ -95,7 +95,7 @@ def refused(page: Page, send: Callable[[], None]) -> None:
 
 
 def fail(route: Route) -> None:
-    """Let nobody answer what is sent."""
+    """Let a request fail without a response."""
     route.abort() if route.request.method == "POST" else route.continue_()
 
 
@@ -134,7 +134,7 @@ def test_what_was_chosen_comes_back_with_what_was_typed_and_is_sent_once(sit: Si
     expect(page.get_by_label("What is wrong?")).to_have_value("")
     page.get_by_label("What is wrong?").fill("Half a title")
     page.goto("/declare")
-    expect(page.get_by_label("What is wrong?")).to_have_value("")  # was not sent: who comes anew, begins anew
+    expect(page.get_by_label("What is wrong?")).to_have_value("")  # it was not sent; a new visit starts fresh
 
 
 def test_rows_that_were_added_or_removed_come_back_as_they_were(sit: Sit) -> None:
@@ -199,4 +199,4 @@ def test_what_nobody_answered_is_said_and_says_what_to_do(sit: Sit) -> None:
 
 
 def hold(route: Route) -> None:
-    """Let an answer never come."""
+    """Never respond."""

@@ -1,4 +1,4 @@
-"""What somebody had typed when an incident closed to them is theirs: they get it back, alone, and nothing else."""
+"""What someone was typing when an incident closed to them is theirs: they get it back, only they, and nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write(page: Page, path: str, **given: str) -> None:
 
 
 def settled(page: Page, here: str) -> None:
-    """Wait until nothing is under way: it could change a plan between its look and its button."""
+    """Wait until nothing is under way, because that could change a plan between showing and confirming."""
     page.goto(here)
     expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
 
@@ -119,7 +119,7 @@ def test_words_are_given_to_their_author_alone_and_until_they_sign_out(sit: Sit)
     assert words(left) == [UPDATE]
     elsewhere = left.context.new_page()
     elsewhere.goto("/")
-    elsewhere.route("**/sign-out/", bye)  # others sit in the same session
+    elsewhere.route("**/sign-out/", bye)  # others use the same session
     elsewhere.locator(".who > summary").click()
     elsewhere.get_by_role("button", name="Sign out").click()
     expect(given_back(left)).to_have_count(0)
@@ -146,5 +146,5 @@ def test_words_that_a_form_refused_are_given_back_as_they_were_mended(sit: Sit) 
 
 
 def bye(route: Route) -> None:
-    """Answer in place of the server."""
+    """Respond instead of the server."""
     route.fulfill(body="Bye")

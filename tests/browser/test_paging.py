@@ -1,4 +1,4 @@
-"""Paging somebody in a browser: by keyboard, and without scripts; what comes of it reaches the open page."""
+"""Paging someone in a browser: by keyboard, and without scripts; the result reaches the open page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 def name_of(page: Page, policy: str) -> str:
-    """Return an escalation policy as it is offered, with who it rings."""
+    """Return an escalation policy as it is offered, with who it pages."""
     offered = page.locator("#page-form optgroup[label='Escalation policies'] option")
     return offered.filter(has_text=re.compile(f"^{policy} ")).inner_text()
 
@@ -57,7 +57,7 @@ def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> Non
 
 
 def page_by_name(page: Page, codename: str, name: str) -> None:
-    """Page someone by name, on the page of its own."""
+    """Page someone by name, on the standalone page."""
     page.goto(f"/incidents/{codename}/pages")
     offered = page.locator("#page-form optgroup[label='People'] option").filter(has_text=re.compile(f"^{name} "))
     page.get_by_label("Who?").select_option(label=offered.first.inner_text())

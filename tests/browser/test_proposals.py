@@ -1,4 +1,4 @@
-"""A second manager confirms: without scripts, by keyboard, on a phone, in the dark."""
+"""A second manager confirms: without scripts, by keyboard, on a phone, in the dark theme."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECKLIST = "Write down who knows"
 
 
 def asks(page: Page, words: str) -> str:
-    """Ask for another line in the checklist of the private type; give the address of what waits then."""
+    """Propose another line in the private type's checklist; return the proposal's URL."""
     page.goto("/types/security/")
     page.get_by_label("Checklist").fill(f"{CHECKLIST}\n{words}")
     page.get_by_role("button", name="Preview changes").click()

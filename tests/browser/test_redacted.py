@@ -1,4 +1,4 @@
-"""What is redacted goes from whatever shows it, also from a history that somebody has open."""
+"""Redacted words disappear from everything that shows them, including a history that someone has open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRET = "hunter2"
 
 
 def act(page: Page, opener: str, button: str, text: str = "") -> None:
-    """Open the dialog of a verb and send it."""
+    """Open a verb's dialog and send it."""
     page.locator(opener).first.click()
     if text:
         page.locator("#dialog").get_by_label("Text").fill(text)

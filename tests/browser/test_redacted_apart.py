@@ -1,4 +1,4 @@
-"""What is redacted goes from open pages that show it though no entry of a timeline they follow says so."""
+"""Redacted words disappear from open pages even if no entry of a timeline they follow says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is redacted goes from every page that shows it while it is open; what somebody typed stays theirs."""
+"""Redacted words disappear from every open page; what someone typed stays theirs."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_review_lets_go_of_it_also_where_it_is_about_to_be_edited(sit: Sit, ru
 
 
 def test_a_page_that_heard_nothing_lets_go_once_it_can(sit: Sit, running_stack: Stack) -> None:
-    """Its streams could not be had, as while the web process is away."""
+    """Its streams were unavailable, as while the web process is down."""
     ada, reader = sit("Ada"), sit("Marcus")
     codename = declare(ada, "The vault answers strangers")
     running_stack.manage("shell", "--no-imports", "-c", TYPED.format(codename=codename))

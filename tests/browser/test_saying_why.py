@@ -1,4 +1,4 @@
-"""Why an incident is retyped is written beside the button that does it, and outlives every change of the plan."""
+"""The reason for a retype is written next to its button, and survives every change of the plan."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def confirm(page: Page) -> Locator:
 
 
 def apart(page: Page) -> float:
-    """How far it is from where one writes why to the button that confirms."""
+    """Return the distance from the reason field to the confirm button."""
     first, then = reason(page).bounding_box(), confirm(page).bounding_box()
     assert first is not None
     assert then is not None
@@ -81,7 +81,7 @@ def test_both_are_above_the_keyboard_of_a_phone(sit: Sit) -> None:
     page.goto(f"/incidents/{codename}/retype?to=major")
     reason(page).click()
     assert "interactive-widget=resizes-content" in (page.locator("[name=viewport]").get_attribute("content") or "")
-    page.set_viewport_size(KEYBOARD)  # what the page is given while it is there
+    page.set_viewport_size(KEYBOARD)  # the space left for the page while it is shown
     expect(reason(page)).to_be_in_viewport(ratio=1)
     expect(confirm(page)).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 760, "height": 200})

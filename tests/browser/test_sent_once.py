@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-# The field to write in, and what opens it; what is pressed is the button that sends.
+# The field to write in, and what opens it; the button pressed is the one that sends.
 FORMS: Final = (
     ("", "#text", "#post-update"),
     ("", "#text", "#keep-note"),
@@ -32,7 +32,7 @@ TWICE: Final = """([field, button]) => {
 
 
 def slow_to_answer(route: Route) -> None:
-    """Let answers to what is sent take a moment."""
+    """Delay responses a little."""
     if route.request.method == "POST":
         answer = route.fetch()
         time.sleep(0.5)
@@ -42,7 +42,7 @@ def slow_to_answer(route: Route) -> None:
 
 
 def press(page: Page, opener: str, field: str, words: str) -> None:
-    """Open a form, where it has to be, and write in it."""
+    """Open a form, if needed, and write in it."""
     if opener:
         page.locator(opener).first.evaluate("one => one.click()")
     page.locator(field).first.fill(words)

@@ -1,4 +1,4 @@
-"""Coming in, in a browser: by a real provider that this test starts, and by a password with a second factor."""
+"""Signing in with a browser: by a real provider that this test starts, and by a password with a second factor."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ GRACE = {"email": "grace@acme.example", "email_verified": True}
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """Firekind as a company runs it: a provider, accounts of its own, and no sandbox."""
+    """Firekind as a company runs it: with a provider, its own accounts, and no sandbox."""
 
     stack: Stack
     provider: Vouching
 
     @property
     def at_localhost(self) -> str:
-        """Its address under the one name at which browsers let passkeys work without TLS."""
+        """Its URL under the only name for which browsers let passkeys work without TLS."""
         return self.stack.base_url.replace("127.0.0.1", "localhost")
 
 
@@ -63,7 +63,7 @@ def house() -> Iterator[House]:
 
 @pytest.fixture
 def seat(browser: Browser) -> Iterator[Page]:
-    """Give a page whose scripts, and whose policy, nothing may break."""
+    """Yield a page whose scripts and policy must not break."""
     context = browser.new_context()
     wrong: list[str] = []
     page = context.new_page()
@@ -84,7 +84,7 @@ def by_provider(page: Page, house: House, sub: str, *, then: str = "/") -> None:
 
 
 def by_password(page: Page, house: House, name: str) -> None:
-    """Unfold the form, and sign in with an account of ours."""
+    """Expand the form, and sign in with a local account."""
     page.goto(f"{house.at_localhost}/sign-in/")
     page.get_by_text("Or sign in with a Firekind account").click()
     page.get_by_label("Username").fill(name)
@@ -93,21 +93,21 @@ def by_password(page: Page, house: House, name: str) -> None:
 
 
 def signs_out(page: Page) -> None:
-    """Leave by the menu."""
+    """Sign out by the menu."""
     page.locator("details.who summary").click()
     page.get_by_role("button", name="Sign out", exact=True).click()
     page.wait_for_url("**/sign-in/")
 
 
 def once_more(page: Page) -> None:
-    """Say that it is still them."""
+    """Reauthenticate."""
     expect(page.get_by_role("heading", name="Confirm it's you")).to_be_visible()
     page.get_by_label("Password").fill("of-no-use-elsewhere")
     page.get_by_role("button", name="Continue").click()
 
 
 def sets_up_an_app(page: Page) -> str:
-    """Set up an authenticator app, as somebody who is led to it; return what it shares with Firekind."""
+    """Set up an authenticator app, as someone who is led to it; return the secret."""
     expect(page.get_by_role("heading", name="Set up a second factor")).to_be_visible()
     page.get_by_role("link", name="Authenticator app").click()
     page.get_by_text("Enter it manually").click()
@@ -119,7 +119,7 @@ def sets_up_an_app(page: Page) -> str:
 
 
 def code(secret: str, *, ahead: int = 0) -> str:
-    """Return what an authenticator app shows; the next one where this one is about to change."""
+    """Return what an authenticator app shows; the next code if this one is about to change."""
     if (left := 30 - time.time() % 30) < 5:
         time.sleep(left)
     return str(totp.format_hotp_value(totp.hotp_value(secret, int(time.time()) // 30 + ahead)))

@@ -1,4 +1,4 @@
-"""Who is not signed in any more is shown no page that was open: each says so, and gives back what was being typed."""
+"""People who are signed out see no page that was open: each says so, and gives back what was being typed."""
 
 from __future__ import annotations
 

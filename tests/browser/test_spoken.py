@@ -1,4 +1,4 @@
-"""What a screen reader says of declaring and retyping, and what paper and the system's own colours make of a page."""
+"""What a screen reader says about declaring and retyping, and how pages look on paper and in system colours."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_name_that_runs_right_to_left_stands_in_its_own_direction(page: Page) 
 
 
 def test_somebody_is_found_on_the_sign_in_page_by_what_they_do(page: Page) -> None:
-    page.context.clear_cookies()  # else signing in would end the session of whoever sat here
+    page.context.clear_cookies()  # otherwise signing in would end the session of the previous occupant
     page.goto("/sign-in/")
     page.get_by_label("Find someone by name or title").fill("head of security")
     expect(page.locator(".faces li:visible")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""What people do, in a real browser in front of real processes."""
+"""What people do, in a real browser with real processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.conftest import Sit, declare, declare_by_hand
 from tests.browser.weight import fetched
 
 pytestmark = pytest.mark.browser
-# Hear ten times in a row that something may have changed, and count the looks that the page takes at once.
+# Receive ten hints in a row that something may have changed, and count the page's concurrent refreshes.
 HINTED = """() => {
   window.looks = 0;
   document.addEventListener("firekind:changed", () => { window.looks += 1; });
@@ -85,7 +85,7 @@ def test_a_page_that_lost_its_connection_says_so(sit: Sit) -> None:
     page.clock.install()
     declare(page, "The network is flaky")
     page.context.set_offline(True)
-    page.clock.fast_forward("00:15")  # by then it has looked for news
+    page.clock.fast_forward("00:15")  # by then it has asked for news
     expect(page.get_by_text("may be out of date")).to_be_visible(timeout=SOON_MS)
     page.context.set_offline(False)
     expect(page.get_by_text("may be out of date")).to_be_hidden(timeout=SOON_MS)
@@ -132,7 +132,7 @@ def test_a_retype_to_a_private_type_closes_the_page_of_those_left_behind(sit: Si
         with page.expect_response(lambda response: response.url.split("?")[0].endswith("/stream")):
             page.goto(f"/incidents/{name}/")
     expect(ada.locator("#people")).to_contain_text("Mateo", timeout=SOON_MS)
-    expect(ada.locator("#progress")).to_contain_text("all done", timeout=SOON_MS)  # or the plan changes under way
+    expect(ada.locator("#progress")).to_contain_text("all done", timeout=SOON_MS)  # else the plan changes under way
     ada.goto(f"/incidents/{name}/retype?to=security")
     expect(ada.get_by_role("note").first).to_contain_text("What cannot be undone")
     ada.get_by_role("checkbox", name="Mateo").check()

@@ -1,4 +1,4 @@
-"""What is typed where nothing takes it does nothing: no shortcut opens a form in the middle of a sentence."""
+"""Typing where nothing accepts it does nothing: no shortcut opens a form in the middle of a sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AS_IF_AT_ONCE = "Date.now = () => 1_700_000_000_000"
 
 @pytest.fixture
 def sent(page: Page) -> list[str]:
-    """Note what the page sends by a form."""
+    """Record the forms that the page sends."""
     posted: list[str] = []
     page.on("request", lambda asked: posted.append(asked.url) if asked.method == "POST" else None)
     return posted

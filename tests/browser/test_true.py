@@ -31,7 +31,7 @@ HALF = "half a sentence"
 
 
 def watch(page: Page, control: str) -> None:
-    """Let somebody who only looks on have the focus where it will change, if they see it."""
+    """Put an onlooker's focus where the page will change, if they can see it."""
     node = page.locator(control).first
     if node.is_visible():
         node.focus()
@@ -87,7 +87,7 @@ def test_what_turns_private_lets_in_and_opens_up_is_true_all_along(sit: Sit) -> 
 
 
 def both(*pages: Page, after: str) -> None:
-    """Expect the laws of what is offered and of the focus to hold for everybody who looks."""
+    """Expect the laws about controls and focus to hold for every onlooker."""
     for page in pages:
         expect_true(page, after=after)
         if after != "retype":  # its page leads to another one, which begins at the top
@@ -153,7 +153,7 @@ def test_an_answer_that_comes_after_its_news_loses_no_focus(sit: Sit) -> None:
 
 
 def late(route: Route) -> None:
-    """Let an answer be slow: whatever it changed is on the page before."""
+    """Make a response slow: what it changed is on the page before."""
     answer = route.fetch()
     if route.request.method == "POST":
         time.sleep(2)
@@ -172,7 +172,7 @@ def test_what_is_heard_while_the_page_looks_is_looked_at_afterwards(sit: Sit, ru
             written.append(name)
             running_stack.manage("shell", "--no-imports", "-c", NOTES.format(codename=name, count=1))
             time.sleep(1)
-        route.fulfill(response=answer, body=answer.text().replace("every 10s, ", ""))  # nor does it look by itself
+        route.fulfill(response=answer, body=answer.text().replace("every 10s, ", ""))  # and it does not refresh itself
 
     page.route(re.compile(rf"/incidents/{name}/(live.*)?$"), before_it)
     page.reload()

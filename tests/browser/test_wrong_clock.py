@@ -1,4 +1,4 @@
-"""Ages and times until something is due are the server's, whatever the clock of who reads them says."""
+"""Ages and countdowns are the server's, whatever the reader's clock says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Sit, declare
 
 pytestmark = pytest.mark.browser
-# A clock that is wrong by so many minutes, and that can be set while a page is open.
+# A clock that is wrong by this many minutes, and that can be set while a page is open.
 WRONG = """minutes => {
   const now = Date.now;
   window.wrong = minutes;

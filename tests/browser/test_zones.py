@@ -1,4 +1,4 @@
-"""Times are in the zone the browser is in, whatever the server was told before."""
+"""Times are in the browser's current zone, whatever the server was told before."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_times_are_in_the_zone_of_the_browser(sit: Sit, told: str) -> None:
 
 
 def meeting_in(page: Page, zone: str) -> datetime:
-    """Return the moment that the form to move the meeting would send, which it says in a zone by its name."""
+    """Return the moment that the form to move the meeting would send, given by a zone's name."""
     form = page.locator("form", has=page.locator("#meeting-on"))
     expect(form.locator("[data-zone-name]")).to_have_text(zone)
     assert form.locator("[name=zone]").input_value() == zone

@@ -1,4 +1,4 @@
-"""What an open page offers, beside what the same page offers when it is opened anew."""
+"""What an open page offers, compared with the same page freshly opened."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from playwright.sync_api import TimeoutError as Timeout
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-WAITS_S = 25  # from the last thing that changed: other tests may keep the machine busy
+WAITS_S = 25  # from the last change: other tests may keep the machine busy
 MOST_S = 120
-# The page has taken in what it heard: nothing is on its way, and for a moment nothing has changed. While it is wrong,
-# there is no use in looking again before something does; a page that hears nothing is looked at all the same.
+# The page has taken in its news: nothing is on its way, and for a moment nothing has changed. While it is wrong,
+# checking again is useless before something changes; a page that gets no news is checked all the same.
 HEARD = """async (waits) => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
   let changed = !waits, at = performance.now();
@@ -27,7 +27,7 @@ HEARD = """async (waits) => {
   }
   watch.disconnect();
 }"""
-# Every control with its label and what it does, and the words that say how things stand. Not what somebody typed.
+# Every control with its label and what it does, and the words for the state of things. Not what someone typed.
 OFFERED = """
 const offered = (page) => {
   const kept = ["id", "href", "action", "hx-get", "hx-post", "hx-target", "hx-vals", "name", "type", "disabled",
@@ -41,8 +41,7 @@ const offered = (page) => {
   return [page.title, page.body.className, ...[...state].map(words), ...[...controls].map(one)];
 };
 """
-# The page at the same address, as it comes from the server: parsed and not drawn, which a browser takes a tenth of the
-# time for.
+# The page at the same URL, as the server sends it: parsed but not drawn, which takes a browser a tenth of the time.
 SERVED = """
 const served = async () => new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
 """
@@ -61,7 +60,7 @@ def differences(now: list[str], true: list[str]) -> list[str]:
 
 
 def expect_true(page: Page, *, after: str) -> None:
-    """Wait until all that a page offers is what it would offer if opened now."""
+    """Wait until everything a page offers is what it would offer if opened now."""
     began = changed = time.monotonic()
     page.evaluate(HEARD, False)
     now, true = page.evaluate(BOTH)
@@ -71,12 +70,12 @@ def expect_true(page: Page, *, after: str) -> None:
         page.evaluate(HEARD, True)
         before = true
         now, true = page.evaluate(BOTH)
-        changed = changed if true == before else time.monotonic()  # effects are carried out meanwhile
+        changed = changed if true == before else time.monotonic()  # effects are performed meanwhile
     assert not wrong, f"after {after}:\n" + "\n".join(wrong)
 
 
 def expect_focus(page: Page, *, after: str) -> None:
-    """Expect the keyboard to be somewhere that can be seen, and not back at the top of the page."""
+    """Expect the focus to be on something visible, and not back at the top of the page."""
     page.wait_for_timeout(50)
     try:
         page.wait_for_function(FOCUSED, timeout=5_000)

@@ -1,4 +1,4 @@
-"""Every verb of an incident as somebody does it: the control that leads to it, and what is filled in."""
+"""Every verb of an incident as people do it: the control that leads to it, and the input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_DIALOG = {"check", "finish", "let-in", "turn-away"}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One verb: what is filled in by label, who is picked, what would be wrong, and where it begins if not on top."""
+    """One verb: the input by label, who is picked, what would be wrong, and where it begins if not on top."""
 
     verb: str
     fills: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ WALK = (
 
 
 def press(page: Page, control: str) -> None:
-    """Press a control by keyboard; one in the menu once the menu is open."""
+    """Press a control by keyboard; for one in the menu, open the menu first."""
     node = page.locator(control).first
     if not node.is_visible():
         page.locator("#head .menu > summary").press("Enter")
@@ -69,7 +69,7 @@ def press(page: Page, control: str) -> None:
 
 
 def carry_out(page: Page, step: Step, *, other: str = "") -> None:
-    """Do one verb by keyboard, in its dialog where it has one."""
+    """Do one verb by keyboard, in its dialog if it has one."""
     press(page, step.control)
     if step.verb in NO_DIALOG:
         return
@@ -81,7 +81,7 @@ def carry_out(page: Page, step: Step, *, other: str = "") -> None:
 
 
 def fill(form: Locator, step: Step, *, other: str = "") -> None:
-    """Fill in what a verb's form asks; without scripts a person is looked for by a button."""
+    """Fill in a verb's form; without scripts a person is searched for by a button."""
     for label, words in step.fills.items():
         form.get_by_label(label).fill(words.format(other=other))
     if step.picks:
@@ -92,7 +92,7 @@ def fill(form: Locator, step: Step, *, other: str = "") -> None:
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until an element has the focus, as those do who have no mouse."""
+    """Press Tab until an element has the focus, like people without a mouse."""
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):

@@ -1,4 +1,4 @@
-"""What a browser fetches to show a page: how many requests, and how many bytes as they were sent."""
+"""What a browser fetches to show a page: the number of requests, and of bytes as sent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Fetched:
-    """What went over the wire for one page: addresses, with the kinds that Chromium gives them, and their bytes.
+    """What went over the wire for one page: URLs, with Chromium's resource types, and their bytes.
 
-    Kinds are Document, Stylesheet, Script, Image, XHR, EventSource and others.
+    Types are Document, Stylesheet, Script, Image, XHR, EventSource and others.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -23,10 +23,10 @@ class Fetched:
 
 
 def fetched(page: Page, address: str, *, cold: bool) -> Fetched:
-    """Open a page as on a first visit, when it is `cold`, or with all that was kept before.
+    """Open a page as on a first visit, if `cold`, or with everything cached.
 
-    Left out are what the page before still fetches, what is fetched again and what asks for news: whether something
-    changes meanwhile is not the page's to say.
+    Leaves out the previous page's requests, repeats, and polls for news: whether something changes meanwhile does not
+    depend on the page.
     """
     found, kept, counted = Fetched(), set[str](), set[str]()
     before = page.context.new_cdp_session(page).send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]

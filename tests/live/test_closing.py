@@ -1,4 +1,4 @@
-"""The moment at which an incident turns private, in front of a real web process."""
+"""The moment an incident becomes private, at a real web process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ __all__ = ["ada"]
 pytestmark = pytest.mark.workers
 
 STREAMS, FEW = 200, 20
-# Less than until a stream asks by itself whether it may go on; how soon they really end is measured by the benchmark.
+# Less than the interval in which a stream checks its own access; how soon streams really end is measured by the
+# benchmark.
 BEFORE_THEY_ASK_S = 12
 EAR = "firekind live"
 LOADS, BEFORE, AT_ONCE = 320, 100, 16
@@ -34,7 +35,7 @@ SECRET = "The xylographic printer"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One page that was asked for: when that began, and whether it showed what the incident is about."""
+    """One page that was requested: when that began, and whether it showed what the incident is about."""
 
     began_at: float
     status: int
@@ -43,14 +44,14 @@ class Load:
 
 @pytest.fixture
 def outsider(running_stack: Stack, ada: Visitor) -> Iterator[Visitor]:
-    """Give somebody whom no policy brings in."""
+    """Yield someone whom no policy brings in."""
     with closing(Visitor(running_stack.base_url)) as visitor:
         yield visitor.sign_in_as("Marcus Bell")
 
 
 @contextmanager
 def deaf(stack: Stack) -> Iterator[None]:
-    """Cut the connections by which web processes hear, over and over."""
+    """Repeatedly cut the connections on which web processes get notifications."""
     over = Event()
 
     def cut() -> None:

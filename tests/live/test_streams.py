@@ -1,4 +1,4 @@
-"""Many live pages at once, in front of a real web process."""
+"""Many live pages at once, at a real web process."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from stack.supervisor.running import Stack
 pytestmark = pytest.mark.workers
 
 T = TypeVar("T")
-STREAMS, A_PERSON = 60, 20  # one person has only so many
+STREAMS, A_PERSON = 60, 20  # each person may only have so many
 SOON_S = 20
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run it on a loop of its own, in a thread of its own: a browser of another test may hold one in this thread."""
+    """Run it on its own loop in its own thread, because another test's browser may occupy this thread's loop."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 
 
 @pytest.fixture
 def ada(running_stack: Stack) -> Iterator[Visitor]:
-    """Give Ada, signed in; the people of a new workspace are read within seconds."""
+    """Yield Ada, signed in; the people of a new workspace are read within seconds."""
     run(_until_people(running_stack))
     with closing(Visitor(running_stack.base_url)) as visitor:
         yield visitor.sign_in_as("Ada Okafor")

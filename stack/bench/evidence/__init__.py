@@ -1,1 +1,1 @@
-"""What reading profiles costs, beside other tools."""
+"""What reading profiles costs, compared with other tools."""

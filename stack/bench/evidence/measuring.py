@@ -1,7 +1,7 @@
-"""`make bench-evidence`: what reading, comparing, searching and opening profiles costs, beside the tools that do less.
+"""`make bench-evidence`: the cost of reading, comparing, searching and opening profiles, next to tools that do less.
 
-inferno and flamegraph.pl only draw; ours stores the whole tree and every function's exact totals as well. They are
-run in turn with ours when they are on ``PATH`` or in ``FIREKIND_INFERNO``; else only seconds are told.
+inferno and flamegraph.pl only draw; ours also stores the whole tree and every function's exact totals. They are run in
+turn with ours if they are on ``PATH`` or in ``FIREKIND_INFERNO``; otherwise only seconds are printed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from stack.bench.table import TIMES, Figure, ReportTable
 from stack.terminal import paint, say
 
 MIB = 1 << 20
-# Below this, starting Python is most of it: seconds are compared, not shares.
+# Below this size, most of the time is starting Python: seconds are compared, not ratios.
 SMALL = 50 * MIB
 MEMORY_MIB, COMPARED_MIB = 350, 260
 
 
 def main(*words: str) -> int:
-    """Print the table; with `--strict`, a figure that falls short fails."""
+    """Print the table; with `--strict`, a figure that misses its target fails."""
     parser = argparse.ArgumentParser(prog="make bench-evidence ARGS=")
     parser.add_argument("--set", dest="sets", action="append", default=[], type=Path, help="a file of folded stacks")
     parser.add_argument("--against", type=Path, help="another, to compare the first with")
@@ -35,7 +35,7 @@ def main(*words: str) -> int:
     say(paint("  Figure, its target, and what it was taken beside (medians of runs taken in turn).", "grey"))
     if (busy := os.getloadavg()[0]) > 1:
         say(paint(f"  This machine is busy ({busy:.1f}): what uses two processors looks slower than it is.", "yellow"))
-    # As where it is installed: a machine may be told to write no bytecode, and would compile all of it for each run.
+    # As if installed: a machine may be configured to write no bytecode, and would compile everything for each run.
     compileall.compile_dir(str(rivals.HOME / "evidence"), quiet=1)
     paths = [path.resolve() for path in asked.sets] or [sets.made(name) for name in ("10k", "100k", "1m")]
     with tempfile.TemporaryDirectory(prefix="bench-evidence-") as room:
@@ -58,7 +58,7 @@ class _Bench:
         self._times = times
 
     def folded(self, path: Path) -> None:
-        """Folded text to stored tree, exact totals of functions, and what a page loads first."""
+        """Folded text to a stored tree, exact totals of functions, and what a page loads first."""
         size = path.stat().st_size
         self._table.head(f"{path.name}: folded stacks, {size / MIB:.0f} MiB")
         tree = self._room / "tree"
@@ -109,7 +109,7 @@ class _Bench:
         self._table.add(Figure("warm: to stacks", size / 1e6 / mine.seconds, 40, " MB/s", _told(mine), more=True))
 
     def _slow(self, path: Path) -> None:
-        """The first of them all, once: it takes ten times as long."""
+        """The first of them, once: it takes ten times as long."""
         if program := installed("flamegraph.pl"):
             cost = rivals.run([program, path])
             say(paint(f"    flamegraph.pl {cost.seconds:.1f} s, {cost.mib:.0f} MiB", "grey"))
@@ -124,11 +124,11 @@ class _Bench:
         seconds: bool = False,
         memory: int = MEMORY_MIB,
     ) -> None:
-        """Add a row in units of theirs, or in seconds; and one of memory where a process of its own was measured."""
+        """Add a row with the ratio to the other tool, or with seconds; and one for memory of a separate process."""
         mine, other, ratio = paired(ours, theirs, times=self._times)
         said = f"{_told(mine)}; theirs {_told(other)}" if other else _told(mine)
         said += f", {ratio:.2f}{TIMES}" if other and seconds else ""
-        if other and other.processor:  # which says more than seconds where a machine is busy
+        if other and other.processor:  # which is more reliable than wall-clock time on a busy machine
             said += f"; processors {mine.processor / other.processor:.2f}{TIMES}"
         if other and not seconds:
             self._table.add(Figure(name, ratio, target, TIMES, said))

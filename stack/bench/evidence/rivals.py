@@ -1,4 +1,4 @@
-"""Run a program and see what it costs; and the programs of others, when they are installed."""
+"""Run a program and measure its cost; and find other tools, if installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from statistics import median
 
 HOME = Path(__file__).resolve().parents[3]
 KIB = 1024
-# A process is told to have used at least what the one that started it did: so a small one starts it, and measures.
+# A process's peak memory is at least that of its parent at fork, so a small intermediate process starts and measures
+# it.
 START = """
 import os, sys, time
 began = time.perf_counter()
@@ -26,7 +27,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run took: seconds, of them on processors, the most memory in MiB (of its largest process)."""
+    """The cost of one run: seconds, processor seconds, and peak memory in MiB (of its largest process)."""
 
     seconds: float
     processor: float = 0.0
@@ -47,19 +48,19 @@ def run(command: Sequence[str | Path], *, into: Path | None = None) -> Cost:
 
 
 def here(task: Callable[[], object]) -> Cost:
-    """Do something in this process."""
+    """Run a task in this process."""
     began, worked = time.perf_counter(), time.process_time()
     task()
     return Cost(time.perf_counter() - began, time.process_time() - worked)
 
 
 def python(code: str, *words: str | Path) -> Callable[[], Cost]:
-    """Return how to run some Python in a process of its own."""
+    """Return a function that runs some Python in a separate process."""
     return lambda: run([sys.executable, "-c", code, *words])
 
 
 def piped(*commands: Sequence[str | Path], middle: Path) -> Callable[[], Cost]:
-    """Return how to run programs one after the other, each reading what the one before wrote."""
+    """Return a function that runs programs one after the other, each reading the previous one's output."""
 
     def one_by_one() -> Cost:
         costs: list[Cost] = []
@@ -73,14 +74,14 @@ def piped(*commands: Sequence[str | Path], middle: Path) -> Callable[[], Cost]:
 
 
 def installed(name: str) -> str:
-    """Return the path of a program, from ``FIREKIND_INFERNO`` or ``PATH``; nothing when it is not there."""
+    """Return the path of a program, from ``FIREKIND_INFERNO`` or ``PATH``; empty if it is missing."""
     return shutil.which(name, path=os.environ.get("FIREKIND_INFERNO")) or shutil.which(name) or ""
 
 
 def paired(
     ours: Callable[[], Cost], theirs: Callable[[], Cost] | None, *, times: int
 ) -> tuple[Cost, Cost | None, float]:
-    """Run both in turn; return the medians of each, and the median of what ours took in units of theirs."""
+    """Run both in turn; return the medians of each, and the median ratio of ours to theirs."""
     pairs = [(ours(), theirs() if theirs else None) for _ in range(times)]
     ratios = [one.seconds / other.seconds for one, other in pairs if other]
     others = [other for _, other in pairs if other]

@@ -1,7 +1,7 @@
-"""Profiles to measure with: made by walking a random program, always the same for the same numbers.
+"""Profiles to measure with, made by walking a random program: always the same for the same parameters.
 
 A program is functions that call a few others, some far more often than the rest. Walking it from a thread downwards
-gives stacks whose hot paths are few and whose tail is long, which is the hard case for building trees.
+gives stacks with a few hot paths and a long tail, which is the hard case for building trees.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ THREADS = ("worker", "reactor", "gc", "main")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSet:
-    """How to make a set. ``repeated`` writes a line for every walk, as tracers do; else equal stacks are one line.
+    """How to make a set. ``repeated`` writes a line for every walk, as tracers do; else equal stacks share a line.
 
     ``drift`` is the share of functions that call others than before: the same program after a change.
     """
@@ -54,7 +54,7 @@ SETS = {
 
 
 def made(name: str) -> Path:
-    """Return the path of a set, which is made when it is not there yet."""
+    """Return the path of a set, making it if needed."""
     path = MADE / f"{name}.folded"
     if not path.exists():
         MADE.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def _dice(seed: int) -> random.Random:
 
 
 def _walks(made: EvidenceSet) -> Iterator[list[str]]:
-    """Walk the program for ever, from a thread down to where something stops it."""
+    """Walk the program forever, from a thread down to where something stops it."""
     dice = _dice(made.seed)
     names = [_name(dice, number, terse=made.terse) for number in range(made.functions)]
     calls = [_calls(dice, caller, made) for caller in range(made.functions)]
@@ -105,7 +105,7 @@ def _walks(made: EvidenceSet) -> Iterator[list[str]]:
 
 
 def _calls(dice: random.Random, caller: int, made: EvidenceSet) -> tuple[list[int], list[float]]:
-    """Return which functions a function calls, most of them near it, and up to which roll of the dice each."""
+    """Return the functions that a function calls, most of them near it, and each one's upper roll of the dice."""
     count = dice.randint(2, 6)
     near = [(caller + 1 + int(dice.expovariate(0.4))) % made.functions for _ in range(count)]
     callees = [one if dice.random() < 0.8 else dice.randrange(made.functions) for one in near]
@@ -136,7 +136,7 @@ def _name(dice: random.Random, number: int, *, terse: bool) -> str:
 
 
 def perf_script(samples: int = 16_000) -> Path:
-    """Return the path of what ``perf script`` would have printed of a whole machine, which is made when needed."""
+    """Return the path of simulated ``perf script`` output for a whole machine, making it if needed."""
     path = MADE / "perf-machine.txt"
     if not path.exists():
         stacks = [line.rpartition(" ")[0].split(";") for line in made("10k").read_text().splitlines()]
@@ -148,10 +148,10 @@ def perf_script(samples: int = 16_000) -> Path:
 
 
 def _perf_samples(stacks: list[list[str]], samples: int) -> Iterator[str]:
-    """Yield samples as a busy machine gives them: hardly a stack twice, and each process at addresses of its own.
+    """Yield samples as from a busy machine: hardly a stack twice, and each process at its own addresses.
 
-    The shape is that of recordings of one that runs tests and browsers: 300 processes of 60 names, calls from a few
-    places of each function, leaves from anywhere in them, the kernel below some stacks.
+    The shape is that of recordings of a machine that runs tests and browsers: 300 processes with 60 names, calls from a
+    few places in each function, leaves from anywhere in them, the kernel below some stacks.
     """
     dice = _dice(4)
     for number in range(samples):
@@ -174,7 +174,7 @@ def _perf_line(name: str, process: int, place: int) -> str:
 
 
 def pprof(of: Path) -> Path:
-    """Return the path of a set as pprof, which is made when needed."""
+    """Return the path of a set as pprof, making it if needed."""
     path = MADE / f"{of.stem}.pb.gz"
     if not path.exists():
         from evidence import formats
@@ -186,7 +186,7 @@ def pprof(of: Path) -> Path:
 
 
 def jfr() -> Path:
-    """Return the path of the middle set as a JFR recording, which is made when needed."""
+    """Return the path of the middle set as a JFR recording, making it if needed."""
     path = MADE / "100k.jfr"
     if not path.exists():
         from evidence.formats.tests import written_jfr

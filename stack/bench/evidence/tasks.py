@@ -1,4 +1,4 @@
-"""What is measured of evidence: each task as a person or a page has it done."""
+"""The measured evidence tasks: each as a person or a page triggers it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stack.bench.evidence import rivals
 from stack.bench.evidence.rivals import Cost
 
 Run = Callable[[], Cost]
-# What the evidence worker starts for each file, and then what the page asks for first.
+# What the evidence worker runs for each file, and then the page's first request.
 COLD = """
 import gzip, json, sys
 from pathlib import Path
@@ -42,7 +42,7 @@ PATTERN = "encrypt|poll"
 
 
 def warm(path: Path, tree: Path) -> Run:
-    """Return how to read a file, store its tree and answer the first question, in this process."""
+    """Return a function that reads a file, stores its tree and answers the first question, in this process."""
 
     def task() -> None:
         from evidence.drawing import flamegraph
@@ -58,17 +58,17 @@ def warm(path: Path, tree: Path) -> Run:
 
 
 def compared(before: Path, after: Path) -> Run:
-    """Return how to compare two files in a process of its own."""
+    """Return a function that compares two files in a separate process."""
     return rivals.python(COMPARED, before, after)
 
 
 def told(path: Path) -> Run:
-    """Return how to have a file told by `manage.py profile`."""
+    """Return a function that runs `manage.py profile` on a file."""
     return lambda: rivals.run([sys.executable, "manage.py", "profile", path.resolve()])
 
 
 def stacks_of(path: Path) -> Run:
-    """Return how to read a file of any format in this process."""
+    """Return a function that reads a file in any format in this process."""
 
     def task() -> None:
         from evidence import formats
@@ -80,7 +80,7 @@ def stacks_of(path: Path) -> Run:
 
 
 def asked(tree: Path) -> tuple[int, float, float]:
-    """Return the packed bytes of the first payload, and the seconds that opening a page and a search take."""
+    """Return the first payload's compressed size in bytes, and the seconds for opening a page and for a search."""
     from evidence.drawing import flamegraph
     from evidence.tree import calltree
 

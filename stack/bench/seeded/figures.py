@@ -1,4 +1,4 @@
-"""Pages of Insights over a period of 10,000 incidents, in a database of as many, then of ten times as many."""
+"""Insights pages for a period with 10,000 incidents, in a database of that many, then of ten times as many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_MS, MOST_QUERIES, FLAT = 300, 8, 1.15
 
 
 def measure(stack: Stack, table: ReportTable) -> None:
-    """Measure every page for somebody who may see all incidents, before and after older ones were written."""
+    """Measure every page for someone who may see all incidents, before and after older ones were written."""
     now = datetime.now(UTC)
     since = (now - APART * INCIDENTS - timedelta(days=1)).date().isoformat()
     with psycopg.connect(stack.database_url) as connection:
@@ -48,7 +48,7 @@ def measure(stack: Stack, table: ReportTable) -> None:
 def _answers(
     stack: Stack, table: ReportTable, visitor: Visitor, paths: dict[str, str], *, held: int
 ) -> dict[str, float]:
-    """Return the median of each page in milliseconds, asked in turn with a bare view."""
+    """Return the median of each page in milliseconds, requested in turn with a bare view."""
     table.head(f"Insights over {INCIDENTS:,} incidents of a period, {held:,} in the database")
     port = int(stack.env["PORT"])
     queries = pages.queries(stack, visitor, list(paths.values()))

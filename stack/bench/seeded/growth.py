@@ -1,4 +1,4 @@
-"""What people look at and what runs regularly, as incidents that ended add up: each beside the smallest size."""
+"""Pages and regular looks as ended incidents accumulate: each compared with the smallest size."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST: Final = "GROWTH_MOST"  # how far to go; a million takes a quarter of an ho
 USUAL: Final = 100_000
 AT_A_TIME: Final = 50_000
 EVENTS: Final = 5
-OPEN: Final = 30  # at any size: what ended adds up, and what is open does not
-LONG: Final = 500  # events of the incident whose page is asked for
+OPEN: Final = 30  # at any size: ended incidents accumulate, open ones do not
+LONG: Final = 500  # events of the incident whose page is requested
 ROUNDS: Final = 15
 ORDINARY, EVERYWHERE = "U0SEED0000", "U0SEED0001"
-GROWN: Final = 3.0  # at most, over the smallest size
-# In one process, after all of them were taken once: what a first look has to do is done then. Left out are those that
-# read a vendor and then look at every open incident, of which there are as many at any size.
+GROWN: Final = 3.0  # at most, compared with the smallest size
+# In one process, after each ran once, so that one-time work is done. Leaves out looks that read a vendor and then visit
+# every open incident: there are equally many of those at any size.
 TIMED: Final = """
 import json, time
 from config.celery import app
@@ -52,8 +52,8 @@ from audit.sealed import sealing
 while sealing.seal(at=timezone.now()):
     pass
 """
-# Links over many rows at once stay open for a while, and until more rows come: each look reads them again till then.
-# No installation writes as fast as this, so they are closed before looks are timed.
+# Chain links over many rows at once stay open for a while, and until more rows arrive: each look reads them again until
+# then. No installation writes this fast, so they are closed before looks are timed.
 CLOSED: Final = """
 import time
 from django.utils import timezone
@@ -66,9 +66,9 @@ for _ in range(2):
     noting.note("sign-in", by=None, at=timezone.now())
     sealing.seal(at=timezone.now())
 """
-# Who is in these channels was asked just now, as in a stack that runs: they exist in no workspace. A look that asked
-# would find them gone, and their incidents would be planned again at each size. So whose turn it is to be looked at is
-# found out, and nobody asks about them.
+# Marks the members of these channels as just read, as in a running stack, because the channels exist in no workspace. A
+# look that asked would find them gone, and their incidents would be planned again at each size. So turns are computed,
+# and no one asks the vendor.
 READ: Final = """
     INSERT INTO workflows_membersread (channel_id, at)
     SELECT id, now() FROM workflows_resource WHERE kind = 'channel' ON CONFLICT (channel_id) DO UPDATE SET at = now()
@@ -88,7 +88,7 @@ PAGES: Final = {
 
 
 def measure(stack: Stack, table: ReportTable) -> None:
-    """Fill step by step, and hold what the largest size takes against the smallest."""
+    """Fill step by step, and compare the largest size with the smallest."""
     found: dict[int, dict[str, float]] = {}
     sealed, sealing_us = 0, 0.0
     for size in sizes(os.environ):
@@ -118,7 +118,7 @@ def _told(found: Mapping[int, object]) -> str:
 
 
 def _rows(stack: Stack) -> int:
-    """Count what is sealed: events and entries of the audit."""
+    """Count what is sealed: events and audit entries."""
     with psycopg.connect(stack.database_url) as connection:
         counted = "SELECT (SELECT count(*) FROM incidents_event) + (SELECT count(*) FROM audit_entry)"
         return _one(connection.execute(counted.encode()))
@@ -137,13 +137,13 @@ def _one(cursor: psycopg.Cursor[Any]) -> int:
 
 
 def sizes(env: Mapping[str, str]) -> tuple[int, ...]:
-    """Return how many incidents are measured at, the smallest first."""
+    """Return the numbers of incidents to measure at, smallest first."""
     most = int(env.get(MOST, USUAL))
     return SIZES[:1] + tuple(size for size in SIZES[1:] if size <= most)
 
 
 def grow(stack: Stack, size: int) -> None:
-    """Write incidents until there are so many."""
+    """Write incidents until there are this many."""
     with psycopg.connect(stack.database_url) as connection:
         while (missing := size - _one(connection.execute("SELECT count(*) FROM incidents_incident"))) > 0:
             is_first = missing == size
@@ -159,7 +159,7 @@ def grow(stack: Stack, size: int) -> None:
 
 
 def _pages(stack: Stack) -> dict[str, float]:
-    """Return how long pages take in ms: for somebody ordinary, and for one who is in every private incident."""
+    """Return how long pages take in ms: for an ordinary person, and for one who is in every private incident."""
     port, found = int(stack.env["PORT"]), dict[str, float]()
     paths = PAGES | {f"incident, {LONG} events": f"/incidents/{_longest(stack)}/"}
     for chat_id, who in ((ORDINARY, ""), (EVERYWHERE, ", in every private one")):

@@ -1,4 +1,4 @@
-"""Pages over 10,000 incidents, each beside a bare view of the same server in the same minute."""
+"""Pages with 10,000 incidents, each next to a bare view of the same server in the same minute."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ORDINARY, EVERYWHERE = "U0SEED0000", "U0SEED0001"
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """One kind of page and what it must keep to."""
+    """One kind of page and its limits."""
 
     name: str
     path: str
@@ -38,7 +38,7 @@ class Aim:
 
 
 def fill(stack: Stack) -> list[Aim]:
-    """Write the incidents and give the pages to measure."""
+    """Write the incidents and return the pages to measure."""
     with psycopg.connect(stack.database_url) as connection:
         amount = seed.Amount(incidents=INCIDENTS, events=EVENTS, in_all_private=EVERYWHERE)
         written = seed.fill(connection, amount)
@@ -49,14 +49,15 @@ def fill(stack: Stack) -> list[Aim]:
     seed.tidy(stack.database_url)
     near, far = "273 to 2,900", "455 to 1,735"
     return [
-        # One of the queries asks for sample data, which only the sandbox has; a search asks for hits and old codenames.
+        # One of the queries looks for sample data, which only the sandbox has; a search looks for hits and old
+        # codenames.
         Aim("list", "/", 40, 8, 25, "233 to 1,120"),
         Aim("search, two words", "/?q=checkout+slow", 40, 10, 25, near),
         Aim("search, one rare word", "/?q=certificate+zone", 40, 10, 25, near),
         Aim("filter, active", "/?status=active", 40, 8, 25, near),
         Aim("filter, one type", "/?type=security", 40, 8, 25, near),
         Aim("filter, mine", "/?me=in", 40, 8, 25, near),
-        # With all of its panels: nothing else is asked for.
+        # With all of its panels, so there are no further requests.
         Aim("incident, 500 events", f"/incidents/{public[10]}/", 50, 24, 40, far),
         Aim("incident, 10,000 events", f"/incidents/{public[20]}/", 50, 24, 40, far),
     ]
@@ -112,7 +113,7 @@ async def _together(port: int, page: load.Ask, bare: load.Ask) -> tuple[Answers,
 
 
 def queries(stack: Stack, visitor: Visitor, paths: list[str]) -> dict[str, int]:
-    """Count the queries of each page for who is signed in."""
+    """Count the queries of each page for the signed-in person."""
     argv = [sys.executable, "-m", "stack.bench.queries", visitor.cookie, *paths]
     done = subprocess.run(argv, env=stack.env, cwd=ROOT, capture_output=True, text=True, check=True)
     counted: dict[str, int] = json.loads(done.stdout)

@@ -1,1 +1,1 @@
-"""What comes all at once: a storm of webhooks, and a crowd that reads and writes beside one."""
+"""Bursts: a storm of webhooks, and a crowd that reads and writes during one."""

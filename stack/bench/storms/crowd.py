@@ -23,7 +23,7 @@ WEBHOOKS: Final = 2_000
 READERS, READS_PER_S = 8, 4
 GROWN_MIB: Final = 150
 PROFILE_MB: Final = 100
-READ_S: Final = 120  # nobody waits for it: the page says that it is being read
+READ_S: Final = 120  # no one waits for it: the page says that it is being read
 NAMES: Final = "SELECT name FROM incidents_person WHERE email <> '' ORDER BY id LIMIT %s"
 MAIL: Final = "SELECT email FROM incidents_person WHERE email <> '' AND user_id IS NOT NULL ORDER BY id LIMIT 1"
 CHANNELS: Final = """
@@ -40,7 +40,7 @@ READ: Final = """
     SELECT extract(epoch FROM e.read_at - e.added_at)::float8 AS seconds, e.state FROM evidence_evidence e
      WHERE e.state <> 'reading'
 """
-Heard = list[tuple[int, float]]  # the newest number that a stream said, and when
+Heard = list[tuple[int, float]]  # the newest number that a stream reported, and when
 
 
 def measure(stack: Stack, table: ReportTable, records: Records) -> None:
@@ -92,7 +92,7 @@ def _api(stack: Stack, records: Records) -> Api:
 
 
 def large_profile(size: int) -> bytes:
-    """Make folded stacks of about so many bytes: the same thousands of paths twenty times over."""
+    """Make folded stacks of about this many bytes: the same thousands of paths twenty times over."""
     chance, lines, length = random.Random(PROFILE_MB), list[str](), 0  # noqa: S311 (no secret)
     while length < size / 20:
         depth = chance.randint(12, 40)
@@ -121,7 +121,7 @@ async def _at_once(
         storm.storm(port, storm.requests(port, WEBHOOKS)),
         load.paced(port, page, per_s=READS_PER_S, seconds=SECONDS, over=READERS),
     )
-    await asyncio.sleep(2)  # what was said last is on its way
+    await asyncio.sleep(2)  # the last messages are on their way
     for task in listening:
         task.cancel()
     for found in await asyncio.gather(*listening, return_exceptions=True):
@@ -144,7 +144,7 @@ async def _listen(port: int, codename: str, cookie: str, heard: Heard) -> None:
 
 
 def _delays(records: Records, heard: list[tuple[str, Heard]], *, since: float, until_s: float) -> list[float]:
-    """Give the seconds until each stream told of each of its incident's events."""
+    """Return the seconds until each stream reported each of its incident's events."""
     recorded = {
         codename: [(int(row["n"]), float(row["at"])) for row in records.rows(RECORDED, codename, since)]
         for codename in {codename for codename, _ in heard}
@@ -157,9 +157,9 @@ def _delays(records: Records, heard: list[tuple[str, Heard]], *, since: float, u
 
 
 def waited(recorded: list[tuple[int, float]], heard: Heard) -> list[float]:
-    """Give the seconds until a stream told of each event; one that it never told of waits for ever.
+    """Return the seconds until a stream reported each event; infinite for one that it never reported.
 
-    A stream names the newest number alone, so it tells of an event by that number or a later one.
+    A stream gives only the newest number, so an event is reported by its number or a later one.
     """
     found, told = [], iter(heard)
     newest, at = 0, float("inf")

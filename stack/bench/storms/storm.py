@@ -1,4 +1,4 @@
-"""A storm: 1,000 signed webhooks of PagerDuty's from 16 connections. How they are answered, and what comes of them."""
+"""A storm: 1,000 signed PagerDuty webhooks over 16 connections; how they are answered, and what comes of them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from stack.supervisor.running import Stack
 
 WEBHOOKS: Final = 1_000
 CONNECTIONS: Final = 16
-AGAIN: Final = 160  # of them are sent once more, as after answers that were lost
+AGAIN: Final = 160  # of them are sent again, as after lost responses
 SECRET: Final = "only-for-benchmarks"  # noqa: S105  # a throw-away stack's
 SERVICE: Final = "PSTORM"
-# PagerDuty itself is away: what it sends is worth as much then.
+# PagerDuty itself is down; its webhooks count just the same.
 ENV: Final[Mapping[str, str]] = {
     "PAGERDUTY_WEBHOOK_SECRETS": SECRET,
     "PAGERDUTY_API_URL": f"http://{LOOPBACK}:1",
@@ -78,12 +78,12 @@ def _say_outcome(table: ReportTable, records: Records, took_s: float) -> None:
 
 
 def requests(port: int, webhooks: int) -> list[bytes]:
-    """Make so many signed webhooks, each of an incident of its own."""
+    """Make this many signed webhooks, each for a separate incident."""
     return [request(n, port) for n in range(webhooks)]
 
 
 async def storm(port: int, requests: list[bytes]) -> Answers:
-    """Send each request once, over as many connections; each waits for its answer before it sends the next one."""
+    """Send each request once, over this many connections; each waits for its response before it sends the next one."""
     left = iter(requests)
     each, more = divmod(len(requests), CONNECTIONS)
     counts = {each: CONNECTIONS - more, each + 1: more}
@@ -109,7 +109,7 @@ def request(n: int, port: int) -> bytes:
 
 
 def _event(n: int) -> dict[str, object]:
-    """Make what PagerDuty sends when one of a service's many checks goes off."""
+    """Make what PagerDuty sends when one of a service's many checks fails."""
     at = (datetime.now(UTC) - timedelta(seconds=5) + timedelta(milliseconds=n)).isoformat().replace("+00:00", "Z")
     account, id = "https://storm.pagerduty.com", f"PSTORM{n}"
     data = {

@@ -1,1 +1,1 @@
-"""What breaks while people act: who does it to one stack, one module for each that is more than a call."""
+"""What breaks while people act, on one stack: one module for each fault that is more than a call."""

@@ -1,4 +1,4 @@
-"""The channel in which incidents are announced: people archive or rename it for a while, and bring it back."""
+"""The announcement channel: people archive or rename it for a while, and bring it back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final
 from stack.chaos.scenario import ANNOUNCED
 from stack.outside import SandboxWorkspace
 
-ID: Final = "C0INCIDENTS"  # as its workspace names it, whatever it is called
+ID: Final = "C0INCIDENTS"  # its id in the workspace, whatever its name
 OTHER_NAME: Final = "outages"
 OWNER: Final = "ada"  # who is in it in every house
 
 
 def lose(workspace: SandboxWorkspace, how: str) -> None:
-    """Archive or rename the channel, unless it is archived already."""
+    """Archive or rename the channel, unless it is already archived."""
     now = _now(workspace)
     if now["is_archived"]:
         return

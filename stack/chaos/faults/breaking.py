@@ -37,21 +37,21 @@ KILLABLE: Final = ("web", "worker", "evidence")
 
 
 class Keeper:
-    """Starts processes again that ended, as whatever supervises them would, some of them to die at a point."""
+    """Restarts processes that ended, as a supervisor would, some of them to die at a failpoint."""
 
     def __init__(self, stack: Stack, counts: Counter[str]) -> None:
         self._stack, self._counts = stack, counts
         self.kept = [name for name in KILLABLE if stack.processes[name].alive]
         self._down_until = dict.fromkeys(self.kept, 0.0)
         self._dies_at: dict[str, str] = {}
-        self._mortal: set[str] = set()  # those that will die at a point
+        self._mortal: set[str] = set()  # those that will die at a failpoint
         self._over = threading.Event()
         self._keeping = threading.Lock()
         self._thread = threading.Thread(target=self._keep, name="keeper", daemon=True)
         self._thread.start()
 
     def kill(self, name: str, *, down_s: float, dies_at: str = "") -> None:
-        """Kill a process by SIGKILL, and have it start again after a while; `dies_at` are points of its next life."""
+        """Kill a process with SIGKILL, and restart it after a while; `dies_at` lists failpoints for its next life."""
         self._down_until[name] = time.monotonic() + down_s
         if dies_at:
             self._dies_at[name] = dies_at
@@ -59,7 +59,7 @@ class Keeper:
 
     @contextmanager
     def all_ended(self) -> Iterator[None]:
-        """End all processes, and start them when the block is over, to live: the web first, the workers last."""
+        """End all processes, and restart them after the block without failpoints: the web first, the workers last."""
         with self._keeping:
             self._stack.stop(*self.kept)
             self._dies_at.clear()
@@ -69,7 +69,7 @@ class Keeper:
             self._stack.start(*(name for name in reversed(self.kept) if name != "web"))
 
     def close(self) -> None:
-        """Start what is down, to live, and stop looking."""
+        """Restart what is down, without failpoints, and stop watching."""
         self._over.set()
         self._thread.join()
         for name in self.kept:
@@ -88,7 +88,7 @@ class Keeper:
 
     def _start(self, name: str, process: Process) -> None:
         self._counts["died at a failpoint"] += any(failpoints.DIES in line for line in list(process.lines)[-3:])
-        process.kill9()  # what it started, and its place
+        process.kill9()  # including its children, and its place
         places = self._dies_at.pop(name, "")
         (self._mortal.add if places else self._mortal.discard)(name)
         with suppress(StackError, subprocess.SubprocessError):
@@ -96,10 +96,10 @@ class Keeper:
 
 
 class Vendor(Protocol):
-    """A stand-in at which faults are ordered and lifted one by one."""
+    """A stand-in whose faults can be set and lifted one by one."""
 
     def fault(self, kind: str, **how: Any) -> int:
-        """Order a fault and return its number."""
+        """Set a fault and return its number."""
         ...
 
     def lift(self, fault: int) -> None:
@@ -127,7 +127,7 @@ class FaultMaker:
         }
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:
-        """Have one thing broken for its time, or until the run is over, and mend it."""
+        """Break one thing for its duration, or until the run is over, and mend it."""
         what = fault.more.get("fault") or fault.more.get("process") or ""
         self.counts[f"{fault.kind} {what}".strip()] += 1
         with self._lanes[fault.lane]:
@@ -144,7 +144,7 @@ class FaultMaker:
             stepped_clock.step(self._clocks, kind, 0)
 
     def _named(self, name: str) -> str:
-        """Give the process that does the work of one by this name: where there is none for evidence, the worker."""
+        """Return the process that does the work of this name: without an evidence process, that is the worker."""
         return name if name in self._keeper.kept or name not in KILLABLE else "worker"
 
     def _kill(self, fault: PlannedFault, over: threading.Event) -> None:
@@ -169,7 +169,7 @@ class FaultMaker:
                 over.wait(fault.length_s)
 
     def _server(self, name: str, fault: PlannedFault) -> Process:
-        """Give a server; PgBouncer in place of PostgreSQL where there is one, and it is its turn."""
+        """Return a server; PgBouncer instead of PostgreSQL if there is one, and it is its turn."""
         at_pooler = name == "postgres" and fault.more.get("at_pooler") and POOLER in self._stack.servers
         if at_pooler:
             self.counts[f"{fault.kind} at the pooler"] += 1
@@ -215,7 +215,7 @@ class FaultMaker:
         staffing.deactivate(self._workspace, fault.more["who"])
 
     def _restore(self, fault: PlannedFault, over: threading.Event) -> None:
-        """Copy the database, and put the copy in its place later, while nobody troubles processes and servers."""
+        """Copy the database, and restore the copy later, while nothing else breaks processes and servers."""
         copy = restoring.wait_for(self._stack, over)
         if copy is None or over.wait(fault.length_s):
             return
@@ -243,10 +243,10 @@ class FaultMaker:
 
 
 def _hows(more: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Give the fault as the stand-in takes it: silence is an answer that comes half a minute later.
+    """Return the fault in the stand-in's terms: not responding means a response half a minute late.
 
-    What is slow takes one to eight seconds for each call and then does it: a second, and of three longer times each
-    with every other call.
+    Something slow takes one to eight seconds per call and then succeeds: one second, and one of three longer times, on
+    alternating calls.
     """
     how = {"probability": more["probability"], "retry_after_s": more["retry_after_s"]}
     if more["fault"] == "slow":

@@ -1,4 +1,4 @@
-"""Servers that are still there and answer nothing: stopped with all their children, and let go again."""
+"""Servers that exist but do not respond: stopped with all their children, and continued."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stack.processes.process import Process
 
 @contextmanager
 def frozen(server: Process) -> Iterator[None]:
-    """Stop a server for the length of the block, as SIGSTOP, a full disk or a hung host would."""
+    """Stop a server during the block, as SIGSTOP, a full disk or a hung host would."""
     parent = psutil.Process(server.pid)
     parent.suspend()  # first, so that it starts no more children
     family = [parent, *parent.children(recursive=True)]

@@ -1,4 +1,4 @@
-"""Servers that answer and take nothing: a database that became a standby or is full, and a broker that is full."""
+"""Servers that respond but accept no writes: a database that became a standby or is full, and a full broker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADDED_TO: Final = ["incidents_incident", "incidents_event", "slack_delivery", "p
 
 @contextmanager
 def read_only_database(stack: Stack) -> Iterator[None]:
-    """Have the database take nothing for the length of the block, as one does that became a standby."""
+    """Make the database read-only during the block, like one that became a standby."""
     with psycopg.connect(stack.database_url, autocommit=True) as database:
         name = database.info.dbname
         database.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -39,7 +39,7 @@ def read_only_database(stack: Stack) -> Iterator[None]:
 
 @contextmanager
 def full_database(stack: Stack) -> Iterator[None]:
-    """Have the database refuse each row that is added, for the length of the block."""
+    """Make the database reject each added row during the block."""
     with psycopg.connect(stack.database_url, autocommit=True) as database:
         database.execute(REFUSES)
         for table in ADDED_TO:
@@ -52,7 +52,7 @@ def full_database(stack: Stack) -> Iterator[None]:
 
 @contextmanager
 def full_broker(stack: Stack) -> Iterator[None]:
-    """Have Redis refuse whatever needs room, for the length of the block."""
+    """Make Redis reject whatever needs memory during the block."""
     address = stack.env["REDIS_URL"].removeprefix("redis+socket://")
     client: Any
     with redis.Redis(unix_socket_path=address, socket_timeout=5) as client:

@@ -1,4 +1,4 @@
-"""The database is put back to an earlier moment, as docs/operations.md tells people to, while the vendors go on."""
+"""Restore the database to an earlier moment, as docs/operations.md tells people to, while the vendors go on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ INSIDE: Final = """
 
 
 class Copy:
-    """A copy of a stack's database, and the newest hash of its audit from before."""
+    """A copy of a stack's database, and the newest audit hash from before."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack, self._folder = stack, tempfile.TemporaryDirectory(prefix="firekind-copy-")
@@ -50,7 +50,7 @@ class Copy:
         database_copy.keep(stack.database_url, self._file)
 
     def put_back(self) -> Restore:
-        """Put it in the database's place while no process of Firekind runs, and do what people are told to do then."""
+        """Restore it while no process of Firekind runs, and do what people are told to do then."""
         stopped_at, lost = time.time(), _incidents(self._stack)
         database_copy.put_back(self._stack.database_url, self._file)
         self._folder.cleanup()
@@ -74,17 +74,17 @@ class Copy:
 
 
 def wait_for(stack: Stack, over: threading.Event) -> Copy | None:
-    """Copy the database as soon as it lets anyone; nothing when the run is over before."""
+    """Copy the database as soon as it allows; None if the run is over before that."""
     while not over.wait(0.2):
         try:
             return Copy(stack)
-        except StackError:  # it was being restarted, or stood still
+        except StackError:  # it was restarting, or frozen
             continue
     return None
 
 
 def _head(stack: Stack) -> list[str]:
-    """Give the newest hash of the audit as `audit verify` takes it, if anything is sealed yet."""
+    """Return the newest audit hash as `audit verify` takes it, if anything is sealed yet."""
     done = stack.manage("audit", "head", check=False)
     return [] if done.returncode else ["--head", done.stdout.split()[-1]]
 
@@ -95,15 +95,15 @@ def _incidents(stack: Stack) -> dict[str, DictRow]:
 
 
 def _was_private(lost: dict[str, DictRow], one: DictRow) -> bool:
-    """Return whether people talk in private about an incident: so they do in a later room, whatever its type is."""
+    """Return whether people talk in private about an incident, as they do in a later room, whatever its type."""
     last = lost.get(one["codename"])
     return last is not None and bool(last["private"] or last["room"] > one["room"])
 
 
 def _closed(stack: Stack, turned: list[DictRow]) -> tuple[str, ...]:
-    """Give the codenames of those whose channel, as far as the copy knows one, is not open in Slack any more.
+    """Return the codenames of those whose channel, as far as the copy knows it, is no longer open in Slack.
 
-    But for what had ended and was archived then: that is how incidents end.
+    Except for those that had ended and were archived then, which is how incidents end.
     """
     open_ids = {
         one["id"]
@@ -115,7 +115,7 @@ def _closed(stack: Stack, turned: list[DictRow]) -> tuple[str, ...]:
 
 
 def _strays(stack: Stack) -> Iterator[tuple[str, str]]:
-    """Yield who may read a private incident as someone in its channel, and is not in it."""
+    """Yield people who may read a private incident because they were in its channel, but are not in it."""
     channels = {one["id"]: one for one in SandboxWorkspace(stack.sandbox_url).state()["channels"]}
     with closing(Records(stack.database_url)) as records:
         for one in records.rows(INSIDE):
@@ -124,7 +124,7 @@ def _strays(stack: Stack) -> Iterator[tuple[str, str]]:
 
 
 def _told(stack: Stack) -> str:
-    """Say that the database was put back, again until Slack could be asked about everything; give what it said."""
+    """Report the restore, repeating it until Slack could be asked about everything; return the output."""
     said = stack.manage("restored").stdout
     for _ in range(TRIES):
         if AGAIN not in said:
@@ -135,7 +135,7 @@ def _told(stack: Stack) -> str:
 
 
 def _retype(stack: Stack, one: DictRow) -> None:
-    """Retype an incident that had turned private, as whoever remembers it does."""
+    """Retype an incident that had become private, as someone who remembers it does."""
     if not one["active"]:
         stack.manage("incident", "reopen", one["codename"])
     stack.manage("incident", "retype", one["codename"], "security")

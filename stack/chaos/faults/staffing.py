@@ -1,4 +1,4 @@
-"""Who is in which user group changes while people respond, and somebody leaves the company."""
+"""Membership of user groups changes while people respond, and someone leaves the company."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stack.outside import SandboxWorkspace
 
 
 def regroup(workspace: SandboxWorkspace, *, nth: int, members: Sequence[str]) -> None:
-    """Replace the members of one of the groups there are, by handle; whoever left the company is in none."""
+    """Replace the members of one of the existing groups, by handle, without people who left the company."""
     state = workspace.state()
     here = {one["handle"] for one in state["people"] if not one["deleted"]}
     groups = sorted(one["handle"] for one in state["groups"])
@@ -16,6 +16,6 @@ def regroup(workspace: SandboxWorkspace, *, nth: int, members: Sequence[str]) ->
 
 
 def deactivate(workspace: SandboxWorkspace, who: str) -> None:
-    """Deactivate someone's account, if they are here still; Slack takes them out of all channels and groups."""
+    """Deactivate someone's account, if they are still here; Slack removes them from all channels and groups."""
     if any(one["handle"] == who and not one["deleted"] for one in workspace.state()["people"]):
         workspace.act("deactivate", user=who)

@@ -1,1 +1,1 @@
-"""What must hold after a chaos run, and what it is judged by."""
+"""What must hold after a chaos run, and the data to judge it by."""

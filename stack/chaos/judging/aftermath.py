@@ -1,4 +1,4 @@
-"""What is there when all has settled: values that were read once, which the invariants are held against."""
+"""The settled state: values that were read once, and that the invariants are checked against."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JOINS: Final = {"channel_join", "group_join"}  # subtypes of the messages that s
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A command that was acknowledged: its word has to be on that timeline, in one entry of that kind."""
+    """A command that was acknowledged: its word must be on that timeline, in one entry of that kind."""
 
     codename: str
     word: str
@@ -25,7 +25,7 @@ class Accepted:
     began_at: float
     ended_at: float
     to_private: bool = False
-    may_be_lost: bool = False  # it was answered by what a restore forgot: it is there once, or not at all
+    may_be_lost: bool = False  # a process that the restore forgot accepted it: it is there once, or not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +37,41 @@ class Aftermath:
     events: Sequence[Row] = ()  # codename, n, kind, said: all its words
     effects: Sequence[Row] = ()  # codename, key, state, error
     rooms: Sequence[Row] = ()  # codename, room, channel (its id), kind, state, label, private, archived
-    gaps: Sequence[Row] = ()  # codename, key: what an incident says is missing
+    gaps: Sequence[Row] = ()  # codename, key: what an incident reports as missing
     takes_part: Sequence[Row] = ()  # codename, chat_id: who is in
-    at_drills: Sequence[Row] = ()  # codename, chat_id: who agreed to drills, or did something in this one
+    at_drills: Sequence[Row] = ()  # codename, chat_id: who agreed to drills, or acted in this one
     pages: Sequence[Row] = ()  # codename, pager_id, dedup_key, status
     wanted: Mapping[str, Sequence[str]] = field(default_factory=dict)  # chat ids, of active incidents
     stands: Sequence[Row] = ()  # codename, what, channel, ts, says: messages and topics as the product wants them
-    unsettled: Sequence[str] = ()  # codenames of what the sweep would still do something about
+    unsettled: Sequence[str] = ()  # codenames of incidents that the sweep would still act on
     channels: Sequence[Row] = ()  # of the workspace, as its control door shows them
     people: Sequence[Row] = ()
-    groups: Sequence[Row] = ()  # handle, members: as the workspace has them
+    groups: Sequence[Row] = ()  # handle, members: as in the workspace
     groups_known: Sequence[Row] = ()  # the same, as the product knows them
     calls: Sequence[Row] = ()  # of the workspace
     pager_incidents: Sequence[Row] = ()
     followups: Sequence[Row] = ()  # codename, n, text, state, account (of its owner), ticket: those that have one
-    of_tickets: Sequence[Row] = ()  # what was owed to tickets and what became of it, for who looks into a violation
+    of_tickets: Sequence[Row] = ()  # what was owed to tickets and what became of it, for investigating violations
     tickets: Sequence[Row] = ()  # project, n, title, body, state, owner, deleted, mark, open_to_all
     replayed: Sequence[Row] = ()  # codename (of the replay), past: the number of the entry that was shown
     reviews: Sequence[Row] = ()  # codename, text: the newest of each section
-    looked_in: Sequence[Row] = ()  # codename, who, path, status: what someone got who takes no part
+    looked_in: Sequence[Row] = ()  # codename, who, path, status: what non-participants got
     bot: str = ""
     audit: str = ""  # what `audit verify` says when it fails
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by codename, every word that was said of it
-    lost_words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the same, of what may be lost
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by codename, every word that was said about it
+    lost_words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the same, for what may be lost
     restores: Sequence[Restore] = ()
     opened: Sequence[Row] = ()  # kind, asked_at, done_at: channels and pages that were opened
     outages: Sequence[Outage] = ()
 
 
 def channels(found: Aftermath) -> dict[str, Row]:
-    """Return the channels of the workspace by their id."""
+    """Return the channels of the workspace by id."""
     return {one["id"]: one for one in found.channels}
 
 
 def current_rooms(found: Aftermath) -> dict[str, str]:
-    """Return the id of the channel of each incident, by codename."""
+    """Return the channel id of each incident, by codename."""
     now = {one["codename"]: one["room"] for one in found.incidents}
     return {one["codename"]: one["channel"] for one in found.rooms if one["room"] == now.get(one["codename"])}
 

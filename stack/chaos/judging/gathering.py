@@ -1,4 +1,4 @@
-"""Read what is there when all has settled: rows, the stand-ins and their logs, and what the product itself would do."""
+"""Read the settled state: rows, the stand-ins and their logs, and what the product itself would do."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ LISTS: Final = ("/", "/incidents.csv", "/follow-ups", "/reviews", "/insights/")
 NAME: Final = re.compile(r"[a-z]+(?:-[a-z]+)+")
 SEALED_S: Final = 30.0
 MARK: Final = re.compile(r"[0-9a-f]{32}")
-# What only the product can say: whom it wants in, what is to stand in the chat, and what its sweep would do.
+# What only the product knows: whom it wants in, what should be in the chat, and what its sweep would do.
 ASKED: Final = """
 import json
 from incidents.models import Incident
@@ -206,7 +206,7 @@ def tickets(stack: Stack) -> list[dict[str, Any]]:
 def _looked_in(
     stack: Stack, incidents: Sequence[Row], rest: dict[str, Any], people: Sequence[Row]
 ) -> Iterator[dict[str, Any]]:
-    """Have someone who takes no part ask for private incidents: for what is about each, and for what lists all."""
+    """Have a non-participant request private incidents: the pages about each, and those that list all."""
     about = {one["handle"]: one for one in people if one["handle"] in AT_THE_WEB}
     inside = {(one["codename"], one["chat_id"]) for one in rest["takes_part"]}
     private = [one["codename"] for one in incidents if one["private"]]
@@ -244,7 +244,7 @@ def _accepted(one: ActOutcome, restores: Sequence[Restore], *, private: Collecti
 
 
 def _words(outcomes: Sequence[ActOutcome]) -> dict[str, list[str]]:
-    """Give the words that were said of each incident, but for those that only name its channel or the pager's own."""
+    """Return the words that were said about each incident, except those that only name its channel."""
     found: dict[str, list[str]] = defaultdict(list)
     for one in outcomes:
         if one.codename and one.becomes:
@@ -260,7 +260,7 @@ def _asked(stack: Stack) -> dict[str, Any]:
 
 
 def _audit(stack: Stack) -> str:
-    """Return what `audit verify` says when it fails: what a clock that is behind wrote last may be sealed meanwhile."""
+    """Return the output of `audit verify` if it fails; sealing entries from a slow clock may happen meanwhile."""
     ends_at = time.monotonic() + SEALED_S
     while (done := stack.manage("audit", "verify", check=False)).returncode:
         said = last_lines(done.stdout + done.stderr)

@@ -1,4 +1,4 @@
-"""What must hold of an outage: what another vendor was asked for meanwhile was not held up by it. Pure."""
+"""What must hold about an outage: it did not hold up requests to other vendors. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from stack.chaos.judging.aftermath import Accepted, Aftermath, Row
 from stack.chaos.outages import Outage
 
-FEW: Final = 5  # so many say nothing yet
-LONGEST_S: Final = 60.0  # half are done sooner: all else breaks as well meanwhile
-SECOND_S: Final = 1.0  # to which Slack tells when a channel was made, and acts end after what they ask for began
-MARGIN_S: Final = 10.0  # before the end, when what the outage held up is not yet over
-AT: Final = {"channel": "slack", "page": "pager"}  # where each kind of effect is carried out
+FEW: Final = 5  # this many prove nothing yet
+LONGEST_S: Final = 60.0  # half are done sooner, because everything else breaks as well meanwhile
+SECOND_S: Final = 1.0  # Slack's precision for when a channel was made; also, acts end after what they request has begun
+MARGIN_S: Final = 10.0  # before the end, because what the outage held up may not be over yet
+AT: Final = {"channel": "slack", "page": "pager"}  # where each kind of effect is performed
 
-ASKS: Final = frozenset({"declare", "retype", "page", "reopen"})  # acts of which a channel or a page may follow
+ASKS: Final = frozenset({"declare", "retype", "page", "reopen"})  # acts that may cause a channel or a page
 
 Broken = Iterator[tuple[str, ...]]
 
@@ -24,9 +24,9 @@ def opened(
     accepted: Sequence[Accepted], *, rooms: Sequence[Row], workspace: Sequence[Row], pages: Sequence[Row],
     pager: Sequence[Row],
 ) -> list[Row]:  # fmt: skip
-    """List channels and pages with when they were last asked for and when they were opened.
+    """List channels and pages with when they were last requested and when they were opened.
 
-    By the clocks of whoever acts and of the stand-ins: those of Firekind's own processes are stepped by minutes.
+    By the clocks of the actors and the stand-ins, because those of Firekind's own processes are shifted by minutes.
     """
     made = {one["id"]: float(one["created"]) for one in workspace}
     rung = {key: float(one["created_at"]) for one in pager for key in _keys(one)}
@@ -46,7 +46,7 @@ def _keys(incident: Row) -> set[str]:
 
 
 def waited(found: Aftermath, outage: Outage) -> list[float]:
-    """List the seconds that each effect waited that was asked for during an outage, of another vendor."""
+    """List how many seconds each effect for another vendor waited that was requested during an outage."""
     return [
         one["done_at"] - one["asked_at"]
         for one in found.opened

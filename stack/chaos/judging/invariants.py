@@ -1,4 +1,4 @@
-"""What must hold once everything has settled, whatever happened: each a function that yields what breaks it. Pure."""
+"""What must hold once everything has settled, whatever happened: functions that yield violations. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAVES: Final = {"channel_leave", "group_leave"}
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What does not hold: by which law, of which incident, and words to look for in the log."""
+    """What does not hold: which law, which incident, and words to look for in the log."""
 
     law: str
     codename: str
@@ -72,7 +72,7 @@ def _nothing_is_owed(found: Aftermath) -> Broken:
 
 
 def _nothing_failed(found: Aftermath) -> Broken:
-    """But for announcements of what was over before the channel was there again: nobody wants to hear of it then."""
+    """Except announcements of incidents that were over before the channel was back: no one needs them then."""
     for one in found.effects:
         is_announced = one["key"].startswith("announcement#") and one["error_code"] in NOWHERE
         is_news_no_more = is_announced and one["verb"] == "create" and not one["active"]
@@ -86,7 +86,7 @@ def _the_sweep_finds_nothing(found: Aftermath) -> Broken:
 
 
 def _everyone_wanted_is_in(found: Aftermath) -> Broken:
-    """But for whom no app can invite: people of workspaces that do not share it, and guests said to be missing."""
+    """Except people no app can invite: those in workspaces that do not share it, and guests listed as missing."""
     there, rooms = channels(found), current_rooms(found)
     elsewhere = {one["id"] for one in found.people if one["is_stranger"]}
     guests = {one["id"] for one in found.people if one.get("is_restricted") or one.get("is_ultra_restricted")}
@@ -106,7 +106,7 @@ def _groups_are_known(found: Aftermath) -> Broken:
 
 
 def unknown_groups(groups: Iterable[Row], known: Iterable[Row]) -> list[str]:
-    """List the groups of the workspace that the product does not know as they are."""
+    """List the workspace's groups that the product knows differently."""
     members = {one["handle"]: set(one["members"]) for one in known}
     return [one["handle"] for one in groups if members.get(one["handle"]) != set(one["members"])]
 
@@ -126,7 +126,7 @@ def _no_channel_is_made_twice(found: Aftermath) -> Broken:
 
 
 def _alike(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each name that ends in a number because one was taken, with that one: our names have no number."""
+    """Yield each name that ends in a number because it was taken, with the other one: our names have no number."""
     known = sorted(set(names))
     for name in known:
         if others := [other for other in known if other == re.sub(r"-\d+$", "", name) != name]:
@@ -140,7 +140,7 @@ def _nobody_is_invited_twice(found: Aftermath) -> Broken:
         for message in channel["messages"]:
             if message.get("subtype") in LEAVES:
                 came[message["user"]] -= 1
-            elif message.get("subtype") == "channel_unarchive":  # which puts nobody back into a public one
+            elif message.get("subtype") == "channel_unarchive":  # which puts no one back into a public one
                 came.clear()
             elif message.get("subtype") in JOINS and message.get("inviter") == found.bot:
                 came[message["user"]] += 1
@@ -160,9 +160,9 @@ def _no_message_is_posted_twice(found: Aftermath) -> Broken:
 
 
 def _nobody_is_told_twice(found: Aftermath) -> Broken:
-    """But for what was sent again under the mark that it had, because Slack's answer was lost: that does no harm.
+    """Except what was resent with its mark because Slack's response was lost: that does no harm.
 
-    Two steps may have the same words, and are told apart by what their buttons do.
+    Two steps may have the same words, and are distinguished by what their buttons do.
     """
     direct = [call for call in found.calls if _is_posted(call) and _is_direct(call)]
     for calls in put_back.remembered(direct, found):
@@ -195,7 +195,7 @@ def _no_page_is_opened_twice(found: Aftermath) -> Broken:
 
 
 def open_keys(pager_incidents: Iterable[Row]) -> Counter[str]:
-    """Count how many open incidents of the pager have each key: as their own, or as that of an open alert."""
+    """Count the pager's open incidents per key: their own, or that of an open alert."""
     return Counter(key for one in pager_incidents if one["status"] != "resolved" for key in _keys(one))
 
 

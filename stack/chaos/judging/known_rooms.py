@@ -1,4 +1,4 @@
-"""What is known of the channels of incidents, whichever events of Slack never came."""
+"""What is known about incidents' channels, whichever Slack events were lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Broken = Iterator[tuple[str, ...]]
 
 
 def unknown(rooms: Iterable[Row], channels: Iterable[Row], *, bot: str) -> Iterator[tuple[Row, str]]:
-    """Yield the rooms that are not known as Slack shows them to the app, each with how it is there."""
+    """Yield the rooms that are known differently than Slack shows them to the app, each with its real state."""
     there = {one["id"]: one for one in channels}
     for room in rooms:
         if room["kind"] != "channel":

@@ -1,4 +1,4 @@
-"""What must hold of tickets, drills, replays and reviews once everything has settled. Pure."""
+"""What must hold for tickets, drills, replays and reviews once everything has settled. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Broken = Iterator[tuple[str, ...]]
 
 
 def out_of_step(followups: Iterable[Row], tickets: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
-    """Yield each follow-up whose ticket says otherwise, with that ticket; one that was deleted says nothing."""
+    """Yield each follow-up whose ticket disagrees, with that ticket; a deleted one says nothing."""
     known = {f"{one['project']}#{one['n']}": one for one in tickets if not one["deleted"]}
     for one in followups:
         ticket = known.get(one["ticket"])
@@ -28,7 +28,7 @@ def _here(one: Row) -> tuple[str, str, str]:
 
 
 def _no_ticket_is_opened_twice(found: Aftermath) -> Broken:
-    """But for one that somebody deleted in the tracker before its answer came: nothing shows that it ever was."""
+    """Except one that someone deleted in the tracker before the response arrived: nothing shows that it existed."""
     heard_of = " ".join(str(one["said"]) for one in found.events if one["kind"] == "followup_tracked")
     ours = (one for one in found.tickets if not one["deleted"] or f'"{one["project"]}#{one["n"]}"' in heard_of)
     marks = Counter(one["mark"] for one in ours if one["mark"])
@@ -66,7 +66,7 @@ def _a_drill_reaches_nobody_else(found: Aftermath) -> Broken:
 
 
 def _a_drill_invites_only_who_agreed(found: Aftermath) -> Broken:
-    """Or who did something in it themselves, such as open it or take its lead."""
+    """Or who acted in it themselves, such as opening it or taking its lead."""
     drills = {one["codename"] for one in found.incidents if one["is_drill"]}
     rooms = {one["channel"]: one["codename"] for one in found.rooms if one["codename"] in drills}
     may = {(one["codename"], one["chat_id"]) for one in found.at_drills}

@@ -1,4 +1,4 @@
-"""What must hold of what is private once everything has settled: who is in its channel, and what is said in public."""
+"""What must hold for private incidents once everything has settled: who is in the channel, and what is public."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from stack.chaos.judging.aftermath import Aftermath, Row, channels, current_rooms, place
 
 CHANGES: Final = {"chat.postMessage", "chat.update", "conversations.setTopic", "bookmarks.add", "bookmarks.edit"}
-UNDER_WAY_S: Final = 2.0  # what was asked of Slack before a retype was confirmed may take so long to arrive
+UNDER_WAY_S: Final = 2.0  # how long a Slack request from before a retype's confirmation may take to arrive
 Broken = Iterator[tuple[str, ...]]
 
 
@@ -36,7 +36,7 @@ def _what_is_private_is_talked_about_in_private(found: Aftermath) -> Broken:
 
 
 def _nothing_private_is_left_in_public(found: Aftermath) -> Broken:
-    """But for what somebody archived before it could be withdrawn, where the incident says so."""
+    """Except what someone archived before it could be withdrawn, if the incident says so."""
     public = [one for one in found.channels if not one["is_private"]]
     ours = {one["id"]: json.dumps([_ours(one, found.bot), one["topic"], one["bookmarks"]]) for one in public}
     names, known = {one["id"]: one["name"] for one in public}, _kept_knowingly(found)
@@ -54,7 +54,7 @@ def _kept_knowingly(found: Aftermath) -> set[str]:
 
 
 def _nothing_is_said_in_public_once_private(found: Aftermath) -> Broken:
-    """Calls of ours that began after a retype to private had been confirmed, and bore its words to a public channel."""
+    """Our calls that began after a retype to private had been confirmed, and carried its words to a public channel."""
     public = {one["id"] for one in found.channels if not one["is_private"]}
     public |= {f"#{one['name']}" for one in found.channels if not one["is_private"]}
     said = [

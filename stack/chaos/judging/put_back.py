@@ -1,4 +1,4 @@
-"""What must hold once the database was put back to an earlier moment, and what the other laws leave to it. Pure."""
+"""What must hold once the database was restored, and what the other laws leave to this one. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Broken = Iterator[tuple[str, ...]]
 
 
 def lost_channels(found: Aftermath) -> set[str]:
-    """Give the names of channels that were asked for in moments that were lost: they may belong to nothing any more."""
+    """Return the names of channels that were requested in the lost time: they may belong to nothing any more."""
     made = [call for call in found.calls if call["method"] == "conversations.create"]
     return {
         str(call["args"].get("name", ""))
@@ -23,7 +23,7 @@ def lost_channels(found: Aftermath) -> set[str]:
 
 
 def remembered(calls: Iterable[Row], found: Aftermath) -> Iterator[list[Row]]:
-    """Yield the calls of which one memory knew, or would have: what was lost ends before each time it was put back."""
+    """Yield the calls that a single memory knew, or would have: what was lost ends before each restore."""
     calls = list(calls)
     for one in found.restores:
         yield [call for call in calls if call["began_at"] < one.back_at]
@@ -38,7 +38,7 @@ def _closed_channels_are_named(found: Aftermath) -> Broken:
 
 
 def _what_was_turned_private_stays_so(found: Aftermath) -> Broken:
-    """What people remembered and said at once is so: nothing of what was put back undoes it later."""
+    """What people remembered and reported at once holds: nothing that was restored undoes it later."""
     public = {one["codename"] for one in found.incidents if not one["private"]}
     again = {one.codename for one in found.accepted if one.act == "retype" and not one.may_be_lost}
     for codename in {name for one in found.restores for name in one.turned_private} & public - again:
@@ -46,7 +46,7 @@ def _what_was_turned_private_stays_so(found: Aftermath) -> Broken:
 
 
 def _what_was_lost_in_private_is_not_public(found: Aftermath) -> Broken:
-    """Words that only a private channel heard, of an incident that this database knows too little about."""
+    """Words that only a private channel heard, about an incident that this database knows too little about."""
     public = [one for one in found.channels if not one["is_private"]]
     said = {one["name"]: json.dumps([one["topic"], one["bookmarks"], one["messages"]]) for one in public}
     said |= {f"ticket {one['n']}": f"{one['title']} {one['body']}" for one in found.tickets if one["open_to_all"]}
@@ -56,7 +56,7 @@ def _what_was_lost_in_private_is_not_public(found: Aftermath) -> Broken:
 
 
 def _said_in_private(found: Aftermath) -> Iterator[Accepted]:
-    """Yield what was lost and was said between a retype to a private type and the next one."""
+    """Yield what was lost and was said between a retype to a private type and the next retype."""
     acts: dict[str, list[Accepted]] = defaultdict(list)
     for one in found.accepted:
         acts[one.codename].append(one)

@@ -1,4 +1,4 @@
-"""What stands in the chat is what the product wants to stand there, and not only what it has recorded."""
+"""The chat shows what the product wants there, and not only what it recorded."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ENTRY: Final = "told/"
 
 
 def _wanted_stands(found: Aftermath) -> Iterator[tuple[str, ...]]:
-    """A request that came late, after a newer one, would undo it, and every record would say that all is well.
+    """Otherwise a late request, carried out after a newer one, has undone it while every record says that all is well.
 
-    Nothing can be changed in a channel that is archived, which the incident says itself.
+    Nothing can be changed in an archived channel, as the incident itself says.
     """
     there = channels(found)
     for one in found.stands:
@@ -29,7 +29,7 @@ def _wanted_stands(found: Aftermath) -> Iterator[tuple[str, ...]]:
                 yield one["codename"], f"{shows}, and it should be {one['says']!r}", one["channel"]
             continue
         if found.restores and one["what"].startswith(ENTRY):
-            continue  # whoever edited or withdrew it in what was lost did so: that is left alone
+            continue  # someone edited or withdrew it in the lost time: that is left alone
         text = next((each.get("text", "") for each in channel["messages"] if each.get("ts") == one["ts"]), None)
         wanted, is_named, _ = kept(one["says"]).partition(NAMED)
         if text is None or not (text.startswith(wanted) if is_named else text == wanted):

@@ -1,4 +1,4 @@
-"""What processes wrote of failures that nothing in the code expects: they hold against a run, whatever was broken."""
+"""Log lines about failures that no code expects: they count against a run, whatever was broken."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SIGNS: Final = ("Internal Server Error", " in a listener", "Traceback (most rece
 
 @dataclass(slots=True)
 class UnnamedFailures:
-    """Hears what processes write, and keeps the lines that say so."""
+    """Listens to processes' output, and keeps the lines that say so."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
 
     def hear(self, process: str, line: str) -> None:
-        """Take a line that a process wrote."""
+        """Take a line from a process."""
         if process.startswith(OURS) and any(sign in line for sign in SIGNS):
             self.lines.append((process, line))
 

@@ -1,7 +1,7 @@
-"""Small programs that make the stories' files: the same bytes every time, true to the facts that the story tells.
+"""Small programs that generate the stories' files: the same bytes every time, true to the story's facts.
 
-Every file is a reconstruction of what someone measured, never the measurement itself, and its title says so.
-`python -m stack.story.profiles gossip FOLDER` writes them to be looked at, or to be tried with `manage.py profile`.
+Every file is a reconstruction of what someone measured, never the measurement itself, and its title says so. `python -m
+stack.story.profiles gossip FOLDER` writes them for inspection, or for `manage.py profile`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ def names(story: str) -> list[str]:
 
 
 def make(story: str, name: str) -> bytes:
-    """Make one file of a story."""
+    """Generate one file of a story."""
     return _makers(story)[name]()
 
 
 def write(story: str, folder: Path) -> list[Path]:
-    """Write all files of a story into a folder and tell where they are."""
+    """Write all files of a story into a folder and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / name for name in names(story)]
     for path in written:

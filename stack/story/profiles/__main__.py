@@ -7,7 +7,7 @@ from stack.story import profiles
 
 
 def main() -> int:
-    """Write a story's files and say where they are."""
+    """Write a story's files and print where they are."""
     story, folder, *_ = [*sys.argv[1:], "", ""]
     if story not in profiles.STORIES:
         print(f"Name one of the stories: {', '.join(profiles.STORIES)}.", file=sys.stderr)

@@ -21,7 +21,7 @@ RECEIVE = "gossip::net::on_message:src/net.rs:331"
 MERGE = "gossip::state::merge:src/state.rs:140"
 REPORT = "gossip::metrics::report:src/metrics.rs:58"
 
-# Thousandths of the whole for each stack below the thread; the empty stack is a worker that waits.
+# Thousandths of the whole for each stack below the thread; the empty stack is a waiting worker.
 EARLIER = {
     (): 700,
     (RUN,): 12,
@@ -68,7 +68,7 @@ MORNING = {
 
 
 def written(shares: Mapping[tuple[str, ...], int], *, calls: int) -> bytes:
-    """Write the spans of one window, in which `connect` was called that often, one line each time a span changed."""
+    """Write the spans of one window in which `connect` was called that often, one line for each span change."""
     chance = parts.chance(f"gossip {calls}")
     lines: list[str] = []
     for stack, ns in parts.of_thousand(shares, total=TOTAL_NS).items():

@@ -1,4 +1,4 @@
-"""What ab prints about 200 requests of 10 clients, to a server that works 200 ms on each."""
+"""ab's output for 200 requests from 10 clients, to a server that takes 200 ms for each."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ Percentage of the requests served within a certain time (ms)
 
 
 def without() -> list[int]:
-    """Give the times in ms when each request comes over a connection of its own: everyone waits one turn."""
+    """Return the times in ms if each request uses its own connection: everyone waits one turn."""
     return [*_rising(366, 413, 90), *_rising(414, 416, 20), *_rising(417, 435, 90)]
 
 
 def with_it() -> list[int]:
-    """Give the times in ms over kept connections: most come at once, and those behind them wait for ten others."""
+    """Return the times in ms over kept connections: most return at once, and those behind them wait for ten others."""
     return [*_rising(200, 202, 101), *_rising(202, 226, 79), *_rising(2030, 2453, 20)]
 
 
@@ -82,7 +82,7 @@ def printed(times: Sequence[int], *, kept: bool) -> bytes:
 
 
 def _level(times: Sequence[int], percent: int) -> int:
-    """Take the percentile as ab does: the time at that share of the sorted list."""
+    """Return the percentile as ab does: the time at that share of the sorted list."""
     return times[min(len(times) * percent // 100, len(times) - 1)]
 
 

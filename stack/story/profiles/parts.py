@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def chance(seed: str) -> random.Random:
-    """Give a source of numbers that says the same every time."""
+    """Return a random generator that gives the same numbers every time."""
     return random.Random(seed)  # noqa: S311 (the same every time is what it is for, nothing secret)
 
 
@@ -22,12 +22,12 @@ def split(total: int, count: int, *, by: random.Random, spread: float = 0.4) -> 
 
 
 def of_thousand(shares: Mapping[tuple[str, ...], int], *, total: int) -> dict[tuple[str, ...], int]:
-    """Give each stack its share of a total, from thousandths that add up to 1,000."""
+    """Return each stack's share of a total, from thousandths that add up to 1,000."""
     assert sum(shares.values()) == 1000, "shares are thousandths of one whole"
     assert total % 1000 == 0, "a thousandth of the total is a whole number"
     return {stack: thousandths * (total // 1000) for stack, thousandths in shares.items()}
 
 
 def packed(text: str) -> bytes:
-    """Pack a text so that the same text gives the same bytes."""
+    """Compress a text so that the same text gives the same bytes."""
     return gzip.compress(text.encode(), mtime=0)

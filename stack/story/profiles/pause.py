@@ -24,7 +24,7 @@ OFF = {
     ("firecracker", "off-CPU", "fc_vcpu", "vmm::vstate::Vcpu::paused", *CALL, "__x64_sys_futex_[k]", *SLEEP): 160,
 }
 
-# Round 4: 99 samples a second on four processors for 3.8 s, of which 47 % idle and one of ours.
+# Round 4: 99 samples a second on four processors for 3.8 s, of which 47 % are idle and one is ours.
 MACHINE, IDLE_SAMPLES = 1_504, 707
 IDLING = ("secondary_startup_64_[k]", "cpu_startup_entry_[k]", "do_idle_[k]", "cpuidle_idle_call_[k]", "intel_idle_[k]")
 SERVER = Task("containerd", 911, "/usr/bin/containerd")
@@ -36,7 +36,7 @@ OTHERS = {
     (SERVER, ("runtime.goexit.abi0", "net/http.(*conn).serve", "runtime.mallocgc")): 52,
 }
 
-# Round 5: the process alone, each kind of core apart, 46 % of either in write-back; then the same on tmpfs.
+# Round 5: only the process, each kind of core separately, 46 % of either in write-back; then the same on tmpfs.
 CORE, ATOM = "cpu_core/cycles/P", "cpu_atom/cycles/P"
 ON_EXT4 = {
     (
@@ -102,7 +102,7 @@ def machine() -> bytes:
 
 
 def process(hundredths: Mapping[tuple[str, ...], int]) -> bytes:
-    """Write samples of the process alone on both kinds of cores, from hundredths of either."""
+    """Write samples of only the process on both kinds of cores, from hundredths of either."""
     samples: dict[Sample, int] = {
         (event, VMM, stack): share * count // 100
         for event, count in SAMPLES.items()

@@ -11,14 +11,14 @@ KERNEL = "[kernel.kallsyms]"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Who was sampled: command, thread, and the object its own frames are in."""
+    """What was sampled: command, thread, and the object of its own frames."""
 
     comm: str
     tid: int
     object: str = ""
 
 
-# The event, who was sampled, and the stack from the root on; kernel frames end in `_[k]`.
+# The event, the task, and the stack from the root on; kernel frames end in `_[k]`.
 Sample = tuple[str, Task, tuple[str, ...]]
 
 

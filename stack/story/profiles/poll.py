@@ -12,14 +12,14 @@ PEERS = (1, 2, 5, 10, 15)
 ROUND_TRIPS_MS = (0, 10, 25, 50, 100, 200)
 PAYLOADS_KIB = (4, 16, 64, 256)
 SLOW_US, SLOW_SHARE = 50, 1.0
-# Cells in which at least one poll in a hundred is slow, and those in which a third of them is.
+# Cells in which at least one poll in a hundred is slow, and those in which a third are.
 SLOW_CELLS, WORST_CELLS = 106, 6
 OUTER_MEAN = 0.22
 COLUMNS = ("peers", "rtt_ms", "payload_kib", "slow_polls_pct", "p99_us", "slow_time_pct", "outer_slow_polls_pct")
 
 
 def sweep() -> bytes:
-    """Write the table, one row a cell, in the order in which the cells were run."""
+    """Write the table, one row per cell, in the order in which the cells were run."""
     cells = list(product(PEERS, ROUND_TRIPS_MS, PAYLOADS_KIB))
     calm_first = sorted(cells, key=_load)
     outer = _outer(len(cells))
@@ -35,13 +35,13 @@ def sweep() -> bytes:
 
 
 def _load(cell: tuple[int, int, int]) -> tuple[float, ...]:
-    """Say how busy a connection is: many peers and large payloads keep its children ready, waiting lets them rest."""
+    """Return how busy a connection is: many peers and large payloads keep its children ready, waiting rests them."""
     peers, round_trip, payload = cell
     return (peers**0.8 * payload**0.7 / (1 + round_trip / 60), peers)
 
 
 def _slow(rank: int, *, of: int) -> float:
-    """Give the percentage of slow polls for the cell of that rank, calmest first."""
+    """Return the percentage of slow polls for the cell with that rank, calmest first."""
     calm, worst = of - SLOW_CELLS, of - WORST_CELLS
     if rank < calm:
         return 0.08 + 0.85 * rank / calm
@@ -51,7 +51,7 @@ def _slow(rank: int, *, of: int) -> float:
 
 
 def _p99(slow: float) -> float:
-    """Give the 99th percentile in µs that goes with a share of slow polls: the line itself where one in 100 is."""
+    """Return the 99th percentile in µs for a share of slow polls: the threshold itself if that is one in 100."""
     if slow >= 32:
         return 350 + 25 * (slow - 32) / 4
     if slow >= SLOW_SHARE:
@@ -60,7 +60,7 @@ def _p99(slow: float) -> float:
 
 
 def _time(slow: float) -> float:
-    """Give the percentage of wall time spent inside slow polls."""
+    """Return the percentage of wall time spent inside slow polls."""
     return float(80 * min(1.0, (slow / 33) ** 0.45))
 
 

@@ -1,6 +1,6 @@
-"""Write a pprof profile with as many sample types as one likes, field by field as its protocol buffer says.
+"""Write a pprof profile with any number of sample types, field by field as its protocol buffer says.
 
-Numbers of fields: https://github.com/google/pprof/blob/main/proto/profile.proto
+Field numbers: https://github.com/google/pprof/blob/main/proto/profile.proto
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ SampleType = tuple[str, str]
 
 
 def written(types: Sequence[SampleType], samples: Mapping[tuple[str, ...], Sequence[int]], *, default: str) -> bytes:
-    """Write samples, each a stack from the root on with one value for each type, packed as pprof files are."""
+    """Write samples, each a stack from the root on with one value per type, compressed like pprof files."""
     strings = _Numbers([""])
     functions = _Numbers([""])
     parts = [_message(1, _pair(strings.of(type), strings.of(unit))) for type, unit in types]
@@ -29,7 +29,7 @@ def written(types: Sequence[SampleType], samples: Mapping[tuple[str, ...], Seque
 
 
 class _Numbers:
-    """Numbers for words, in the order in which they are first met."""
+    """Numbers for words, in order of first appearance."""
 
     def __init__(self, seen: list[str]) -> None:
         self.seen = seen

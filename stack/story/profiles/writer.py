@@ -1,4 +1,4 @@
-"""Heap profiles of a message writer in four variants, and the benchmark of the change that was made in the end."""
+"""Heap profiles of a message writer in four variants, and the benchmark of the final change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EACH = {
     (*WRITE, "wire.writeHeader"): 8,
     (*WRITE, "noise.(*Machine).WriteMessage", "encoding/binary.Write"): 4,
 }
-# What the rest of the process allocates: objects and bytes in all, objects and bytes that are in use.
+# What the rest of the process allocates: objects and bytes in all, objects and bytes in use.
 REST = {
     ("runtime.goexit", "graph.(*Builder).handleUpdate", "graph.(*DB).UpdateEdge"): (
         410_000,
@@ -39,14 +39,14 @@ OLD_NS, NEW_NS, RUNS = 50_340, 46_460, 10
 
 
 def heap(variant: str) -> bytes:
-    """Write the heap profile of one variant, all four sample types of it."""
+    """Write the heap profile of one variant, with all four sample types."""
     fresh, held = FRESH[variant], HELD[variant]
     ours = {stack: (fresh, fresh * size, held, held * size) for stack, size in EACH.items()}
     return pprof.written(TYPES, {**ours, **REST}, default="alloc_space")
 
 
 def benchmark(ns: int, *, bytes_: int, allocs: int) -> bytes:
-    """Write what `go test -bench -benchmem -count 10` prints, with exactly that median."""
+    """Write the output of `go test -bench -benchmem -count 10`, with exactly that median."""
     chance = parts.chance(f"writer {ns}")
     half = sorted(chance.randrange(20, 460) for _ in range(RUNS // 2))
     times = [*(ns - one for one in half), *(ns + one for one in half)]
