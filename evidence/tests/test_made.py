@@ -1,4 +1,4 @@
-"""Slow outputs are made in a separate process, few at a time, cached by tree and removed with it; waiting is bounded."""
+"""Slow outputs are made in a separate process, few at a time, cached by tree and removed with it; waits are bounded."""
 
 from __future__ import annotations
 

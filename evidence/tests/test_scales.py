@@ -110,7 +110,7 @@ def test_the_table_is_ordered_by_the_change_in_its_scale_and_holds_the_numbers_o
 
 @given(SAMPLES, SAMPLES)
 def test_changes_of_self_add_up_to_the_change_of_the_totals(before: list[Sample], after: list[Sample]) -> None:
-    framed = [[one for one in side if one[0]] for side in (before, after)]  # a sample without frames is no function's
+    framed = [[one for one in side if one[0]] for side in (before, after)]  # a sample without frames has no function
     merged = merged_of(*framed)
     found = compare.moved(merged, least=0, scale=ComparisonScale(absolute=True), own=True)
     assert sum(one.self_[1] - one.self_[0] for one in found) == merged.total(1) - merged.total(0)

@@ -249,7 +249,7 @@ def test_shares_of_a_few_samples_are_whole(part: float, words: str, moved: str) 
     ("name", "unit", "says"),
     [
         ("samples", "samples", ["Only 18 samples, so percentages are rough."]),
-        ("count", "events", ["Only 18 events, so percentages are rough."]),  # as speedscope says samples without a unit
+        ("count", "events", ["Only 18 events, so percentages are rough."]),  # speedscope's samples without a unit
         ("Ir", "events", []),  # counted one by one, and exact
         ("time", "nanoseconds", []),
     ],

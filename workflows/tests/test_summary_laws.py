@@ -1,4 +1,4 @@
-"""Laws of opening up, over random stories: only the words that two people confirmed are public, in their place."""
+"""Laws of opening up, over random stories: only the words that two people confirmed are in public."""
 
 from __future__ import annotations
 

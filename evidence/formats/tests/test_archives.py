@@ -1,4 +1,4 @@
-"""Profiles in archives: a single one is read as it is, several that count the same are joined below their file names."""
+"""Profiles in archives: a single one is read as it is, several that count the same are joined by file name."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_frames_say_where_they_run(type: str, hint: str) -> None:
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_stacks_that_the_recorder_cut_off_are_said_to_lack_their_callers(packed: bool) -> None:
-    """The JDK keeps 64 frames by default, fewer than a web framework's stacks have, so shares of callers are too low."""
+    """The JDK keeps 64 frames by default, fewer than a web framework's stacks have: shares of callers are too low."""
     deep, rare = tuple(f"f{at}" for at in range(64)), [(("main", "rest"), 1_000)]
     stacks = jfr.read(recording([(deep, 3), (("main", "work"), 1)], cut_at=64, packed=packed))
     said = [*guards.of(calltree.build(stacks), 0)]
