@@ -1,4 +1,4 @@
-# Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
+# Every target sets up what it needs: a fresh clone only needs Python 3.11 or newer and make.
 .DEFAULT_GOAL := help
 .PHONY: docs pictures chaos machines release rehearse upgrade help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
@@ -9,8 +9,9 @@ DEV  := $(VENV)/.dev-installed
 MUTATE := $(VENV)/.mutate-installed
 RELEASE := $(VENV)/.release-installed
 DOCS := $(VENV)/.docs-installed
-# The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart). A distribution's
-# own comes first: it is built with optimisations, which version managers leave out, and the tests take a fifth less.
+# The first interpreter that is new enough and can make a virtual environment (Debian packages venv separately). The
+# distribution's own comes first: it is built with optimisations that version managers omit, and saves a fifth of the
+# tests' time.
 PYTHON ?= $(shell for p in /usr/bin/python3.11 python3.11 python3.12 python3.13 python3 python3.14; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes

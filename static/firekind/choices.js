@@ -1,5 +1,5 @@
-// The type editor's fields offer what there is while one types. Without this, they take text: nothing here checks what
-// was given, and what is not in a list may be given all the same. The pattern is a combobox with a list box.
+// Suggestions for the type editor's fields while one types. Without this script they accept text: nothing here
+// validates input, and values outside a list are allowed. The pattern is a combobox with a list box.
 const editor = document.querySelector("[data-choices]");
 const told = editor?.querySelector("[data-told]");
 const WAITS_MS = 150;
@@ -14,7 +14,7 @@ async function ask(of, q, signal) {
   return answer.ok ? (await answer.json()).choices : [];
 }
 
-// Gives a box its list. `picked(value)` is told what was chosen; `left()` says which values not to offer again.
+// Gives a box its list. `picked(value)` is called with the choice; `left()` returns values not to offer again.
 function combobox(box, { of, unknown, picked, left = () => [] }) {
   const list = document.createElement("ul");
   list.id = `choices-${made++}`;
@@ -100,7 +100,7 @@ function combobox(box, { of, unknown, picked, left = () => [] }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  // The press would take the focus from the box, and the list with it.
+  // A press would move the focus out of the box, which closes the list.
   list.addEventListener("mousedown", (event) => event.preventDefault());
   list.addEventListener("click", (event) => {
     const row = event.target.closest("li");
@@ -108,7 +108,7 @@ function combobox(box, { of, unknown, picked, left = () => [] }) {
   });
 }
 
-// Shows a text field as chips and a box to add one. The field itself is kept up to date and is what is sent.
+// Shows a text field as chips and a box to add one. The field itself is kept up to date and is what gets submitted.
 function chips(field) {
   const { picks: of, unknown } = field.dataset;
   const handles = of === "groups", label = field.labels[0];

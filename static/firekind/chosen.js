@@ -1,5 +1,4 @@
-// Who is chosen while a search is on its way stays chosen, and who is not does not come back: the answer knows only
-// how things stood when it was asked for.
+// Keeps choices made while a search is under way: the response only knows the state when it was requested.
 const OPTIONS = "options";
 let rows = [];
 

@@ -1,29 +1,29 @@
-// Nothing of an incident stays on the screen of somebody who may no longer see it. A page about one is left at once, a
-// flame graph and whatever else it holds with it; elsewhere the row goes. A page that is not looked at hears nothing
-// and asks as soon as it is. The stream of a page that names many is told of the first; the others are asked about in
-// turns, as many at a time. Who is not signed in any more is led to the sign-in from every page, and back again.
+// Removes incidents that the viewer may no longer see. A page about one is left at once, including a flame graph or
+// anything else on it; elsewhere its row is removed. A hidden page hears nothing, and asks as soon as it is shown. The
+// stream of a page that names many covers the first ones; the others are asked about in batches, in turn. A person who
+// is no longer signed in is sent from any page to the sign-in, and back again.
 const RESTS_MS = [1000, 2000, 5000, 15000];
-const GATHERS_MS = 200; // several parts of a page that come one after the other are one change
+const GATHERS_MS = 200; // several parts of a page that arrive one after the other are one change
 const TURNS_MS = 5000, ANSWERS_MS = 10000;
-const QUIET_MS = 32000; // a stream says every 15 s that it is there; where there is none, the page asks as often
-const MOST = 100; // as many a question may name
+const QUIET_MS = 32000; // a stream sends a heartbeat every 15 s; without one, the page asks as often
+const MOST = 100; // how many incidents a request may name
 const NAMED = 'a[href^="/incidents/"], [data-incident]';
 const ADDRESS = document.body.dataset.closings;
 const about = document.body.dataset.about;
-let asked = 0, renewing; // when this page was asked for, in milliseconds since the browser did
+let asked = 0, renewing; // when this page was requested, in milliseconds from the browser's time origin
 let source, shown = "", failures = 0, resting, gathering, round = 0, isLeft = false;
 let heardAt = Date.now(), isMissing = false, isInDoubt = false, isAsking = false;
 
 const codename = (node) => node.dataset.incident ?? node.getAttribute("href").split(/[/?#]/)[2];
 
 function names() {
-  // The page of an incident has a stream that tells more.
+  // An incident's own page has a stream that says more.
   const own = about && !document.getElementById("live") ? [about] : [];
   const others = [...document.querySelectorAll(NAMED)].map(codename).filter((one) => one !== about);
   return [...new Set([...own, ...others])].filter(Boolean);
 }
 
-// By default to where nothing is found now; a reload could send a form again.
+// By default to a URL where nothing is found now; a reload could resubmit a form.
 async function leave(go = () => location.replace(`/incidents/${about}/`)) {
   if (isLeft) return;
   hide();
@@ -32,14 +32,14 @@ async function leave(go = () => location.replace(`/incidents/${about}/`)) {
 
 function signOut() {
   hide();
-  document.dispatchEvent(new CustomEvent("firekind:signed-out")); // what was typed is kept
+  document.dispatchEvent(new CustomEvent("firekind:signed-out")); // saves what was typed
   location.replace(`/sign-in/?ended&${new URLSearchParams([["next", location.pathname + location.search]])}`);
 }
 
 function hide() {
   isLeft = true;
   end();
-  document.documentElement.hidden = true; // whatever the network does
+  document.documentElement.hidden = true; // even if the network fails
 }
 
 function heard() {
@@ -48,7 +48,7 @@ function heard() {
   document.dispatchEvent(new CustomEvent("firekind:heard"));
 }
 
-// One question that is not answered, as by a server that is just starting, is asked again before anything is said.
+// A single request without a response, as from a server that is just starting, is repeated before anything is said.
 function unheard() {
   isMissing = isInDoubt;
   isInDoubt = true;
@@ -58,7 +58,7 @@ function unheard() {
 function closed(name) {
   if (name === about) return leave();
   for (const node of document.querySelectorAll(NAMED)) {
-    // An entry of a timeline is this incident's own, and stays.
+    // A timeline entry belongs to this incident, and stays.
     if (codename(node) === name) (node.closest("li:not(.event), tr") ?? node).remove();
   }
   document.dispatchEvent(new CustomEvent("firekind:closed"));
@@ -85,14 +85,14 @@ function begin() {
 }
 
 const asking = (names) => `${ADDRESS}?${new URLSearchParams([...names.map((one) => ["of", one]), ["age", age()]])}`;
-// By whichever clock says more: one stands still while a laptop sleeps, the other may be put back.
+// The larger of two clocks: one stops while a laptop sleeps, the other may be set back.
 const age = () => (Math.max(performance.now(), Date.now() - performance.timeOrigin) - asked) / 1000;
 
 function connect(now) {
   stop();
   source = new EventSource(asking(now));
   source.addEventListener("open", () => { failures = 0; });
-  source.addEventListener("here", heard); // who may see what was asked by then; to be open says nothing of the database
+  source.addEventListener("here", heard); // access was checked; an open stream alone says nothing about the database
   source.addEventListener("closed", (event) => closed(now[event.data]));
   source.addEventListener("redacted", renew);
   source.addEventListener("error", () => {
@@ -103,7 +103,7 @@ function connect(now) {
   });
 }
 
-// All of them at once when the page begins or is looked at again, then one question after the other.
+// All of them at once when the page opens or is shown again, then one request after the other.
 async function askInTurns(others) {
   const mine = round;
   for (let rests = 0; others.length; rests = TURNS_MS) {
@@ -116,10 +116,10 @@ async function askInTurns(others) {
   }
 }
 
-// Where no stream can be had, or it has no place. Tells whether this page is left for the sign-in.
+// For names without a stream. Returns whether this page is left for the sign-in.
 async function ask(names) {
   try {
-    const headers = { Accept: "text/event-stream" }; // it asks by itself: nobody uses their session by it
+    const headers = { Accept: "text/event-stream" }; // an automatic request, which does not keep the session alive
     const answer = await fetch(`${asking(names)}&now`, { headers, signal: AbortSignal.timeout(ANSWERS_MS) });
     if (answer.status === 401) return signOut(), true;
     if (answer.status >= 500) unheard();
@@ -129,17 +129,17 @@ async function ask(names) {
     for (const [, kind, place] of said) if (kind === "closed") closed(names[place]);
     if (said.some(([, kind]) => kind === "redacted")) renew();
   } catch {
-    unheard(); // asked again with the next try
+    unheard(); // the next try asks again
   }
   return false;
 }
 
-// Something broke: it is asked about soon, unless it is heard of before.
+// Something broke: ask soon, unless news arrives first.
 function shaken() {
   heardAt = Math.min(heardAt, Date.now() - QUIET_MS + TURNS_MS);
 }
 
-// A stream that broke off silently, as when a laptop slept, is not heard to have ended.
+// A stream that broke silently, for example while a laptop slept, gives no event.
 async function watch() {
   const isQuiet = isInDoubt || Math.abs(Date.now() - heardAt) > QUIET_MS;
   if (!isQuiet || isAsking || isLeft || document.hidden) return;
@@ -149,7 +149,7 @@ async function watch() {
   if (!isInDoubt && !isLeft) begin();
 }
 
-// Something that this page names was redacted: it becomes what the server says now. What somebody typed stays theirs.
+// Something that this page names was redacted: the page takes the server's current state. What someone typed stays.
 async function renew() {
   if (isLeft || document.querySelector("main canvas")) return;
   clearTimeout(renewing);
@@ -188,6 +188,6 @@ if (ADDRESS && window === window.top) {
   document.addEventListener("firekind:shaken", shaken);
   for (const what of ["online", "offline"]) addEventListener(what, () => { heardAt = 0; watch(); });
   setInterval(watch, TURNS_MS);
-  localStorage.setItem("signed-in", document.body.dataset.me); // heard by returning.js
+  localStorage.setItem("signed-in", document.body.dataset.me); // returning.js listens
   begin();
 }

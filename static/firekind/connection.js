@@ -1,9 +1,9 @@
-// Says so while the page cannot look for news, and since when: what it shows may be old. Each way of hearing speaks for
-// itself, so one that works takes back nothing that is said of another. Also sends no form twice.
+// Says that the page cannot get news, and since when, because what it shows may be old. Each source of news counts on
+// its own, so one that works does not clear the warning of another. Also prevents submitting a form twice.
 const banner = document.getElementById("offline");
 const WAYS = "[data-poll]";
-const ANSWERS_MS = 20000; // who stopped waiting for an answer, or was given a file, may send the form again
-const heardAt = new Map(), missing = new Set(); // by way: when something was heard by it last
+const ANSWERS_MS = 20000; // someone who stopped waiting, or received a file, may submit the form again
+const heardAt = new Map(), missing = new Set(); // by source: when its last news arrived
 
 const way = (node) => node.id || node.getAttribute("hx-get");
 
@@ -36,7 +36,7 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (status === 0 || status >= 500) unheard(way(detail.elt));
   else heard(way(detail.elt));
 });
-// A part that is gone, as a dialog that was closed, is not missed.
+// A source that is gone, such as a closed dialog's, is not missed.
 document.addEventListener("htmx:afterSettle", () => {
   const here = new Set([...document.querySelectorAll(WAYS)].map(way));
   for (const name of missing) if (name !== "closings" && !here.has(name)) heard(name);
@@ -45,7 +45,7 @@ document.addEventListener("firekind:heard", () => heard("closings"));
 document.addEventListener("firekind:unheard", () => unheard("closings"));
 for (const what of ["online", "offline"]) addEventListener(what, look);
 
-// One that htmx sends would wait for the answer to the first, and be sent then.
+// htmx would queue a second submission until the first response, and send it then.
 document.addEventListener("submit", (event) => {
   if (!event.target.matches(".htmx-request[hx-post]")) return;
   event.preventDefault();

@@ -1,4 +1,4 @@
-// Buttons that copy the words of another element; where the clipboard is out of reach they are selected instead.
+// Buttons that copy the text of another element; without access to the clipboard, they select it instead.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   const words = button && document.getElementById(button.dataset.copy);

@@ -1,5 +1,5 @@
-// Counts down what takes a while, in between what the server says of it. The seconds come from the server and are
-// counted by this page's own clock, so a clock that is set wrong does no harm.
+// Counts down durations between the server's updates. The seconds come from the server and are counted by this page's
+// own timer, so a wrong clock does no harm.
 const seen = new WeakMap();
 
 function tick() {

@@ -1,11 +1,11 @@
-// Links that load into #dialog open it; what is done there closes it. Also menus, messages and the list of keys.
+// Links that load into #dialog open it; finishing there closes it. Also menus, messages and the list of shortcuts.
 const dialog = document.getElementById("dialog");
 const toast = document.getElementById("toast");
 let fading;
 
-// What went well may fade; what went wrong stays until it is pressed, or something else is sent.
+// Success messages fade; errors stay until they are clicked, or something else is sent.
 function say(words, { isWrong = false } = {}) {
-  (dialog.open ? dialog : document.body).append(toast); // what is outside an open dialog can be neither seen nor heard
+  (dialog.open ? dialog : document.body).append(toast); // outside an open dialog nothing is seen or read aloud
   toast.textContent = words;
   toast.classList.remove("gone");
   clearTimeout(fading);
@@ -21,14 +21,14 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const wrong = dialog.querySelector("[aria-invalid=true]");
   if (dialog.open) return (wrong ?? dialog.querySelector("[data-first], [data-close]"))?.focus();
   dialog.showModal();
-  // Where one writes first; where somebody is picked first and one is picked already, it only has to be confirmed.
+  // The first field to write in; if a person is already picked where one is picked first, the confirm button.
   const first = dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select");
   const isPicked = first?.closest(".picking") && dialog.querySelector(".picking :checked");
   (wrong ?? (isPicked ? dialog.querySelector("[data-first]") : first))?.focus();
 });
 document.addEventListener("firekind:did", (event) => {
   if (dialog.open) dialog.close();
-  document.querySelector("main > .said")?.remove(); // it was said of something earlier
+  document.querySelector("main > .said")?.remove(); // it was about something earlier
   say(event.detail.said);
 });
 document.addEventListener("htmx:responseError", (event) => {
@@ -37,7 +37,7 @@ document.addEventListener("htmx:responseError", (event) => {
   const wrong = status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : "Something went wrong. Try again.";
   say(wrong, { isWrong: true });
 });
-// Who was not answered cannot know whether it was done: a server may end between the two.
+// Without a response no one knows whether it was done: the server may have ended in between.
 function unanswered({ detail }) {
   if (detail.elt.matches("[data-poll]")) return;
   const isRead = detail.requestConfig.verb === "get";
@@ -53,7 +53,7 @@ for (const one of document.querySelectorAll("dialog")) {
     if (event.target === one && !one.querySelector("textarea")?.value) one.close();
   });
 }
-dialog.addEventListener("close", () => { if (!dialog.open) dialog.replaceChildren(); }); // it may hold the next by now
+dialog.addEventListener("close", () => { if (!dialog.open) dialog.replaceChildren(); }); // may already hold the next
 document.addEventListener("click", (event) => {
   if (dialog.open && event.target.closest("[data-close]")) {
     event.preventDefault();
@@ -65,7 +65,7 @@ document.addEventListener("click", (event) => {
     if (!inside || event.target.closest(".menu-list a, .menu-list button")) menu.open = false;
   }
 });
-// Arrow keys, Home and End move through a menu; Down or Up on what opens it goes in. In a field they are the field's.
+// Arrow keys, Home and End move through a menu; Down or Up on its button enters it. Fields keep these keys.
 document.addEventListener("keydown", (event) => {
   const menu = event.target.closest("details.menu");
   if (!menu || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;

@@ -1,10 +1,10 @@
-// What somebody wrote and has not sent outlives a reload, and a dialog that is left by Escape: a field that names its
-// draft, or all of a form that does, is kept by this tab, for this person alone, until it was sent or they sign out.
-// What the form had seen is kept with it, so that words based on something older meet what others wrote since.
+// Unsent text survives a reload, and closing a dialog with Escape. A field that names its draft, or every field of such
+// a form, is saved in this tab, only for this person, until it is sent or they sign out. What the form had seen is
+// saved with it, so that text based on an old state is compared with what others wrote since.
 const me = document.body.dataset.me;
 const MARK = "draft ";
 const WRITTEN = "textarea, input[type=text], input[type=date]";
-const ARRIVES = "#dialog, #asked"; // the forms in it are not there from the start
+const ARRIVES = "#dialog, #asked"; // their forms are not there from the start
 const about = (field) => field.dataset.draft ?? (field.matches(WRITTEN) ? field.form?.dataset.drafts : undefined);
 const key = (field) => `${MARK}${me} ${about(field)} ${field.id}`;
 const drafts = (form) => [...(form?.elements ?? [])].filter(about);
@@ -17,7 +17,7 @@ const names = () => Object.keys(sessionStorage).filter((one) => one.startsWith(M
 function keep(field) {
   const name = key(field);
   if (!field.value || field.value === field.defaultValue) return sessionStorage.removeItem(name);
-  // What began with words of the page is not all their own: only what is can be given back once the page has closed.
+  // Text that began with the page's words is not all theirs: only their own is given back once the page has closed.
   const own = read(name)?.own ?? (!field.defaultValue && field.type !== "date");
   write(name, { text: field.value, seen: basis(field)?.value, own });
 }
@@ -34,8 +34,8 @@ function forget(fields) {
   for (const one of fields) sessionStorage.removeItem(key(one));
 }
 
-// A form that loads another page: that page tells whether it was taken. It was if it is what was sent for, or led there,
-// and says that nothing is wrong. The sign-in, a page that one goes back to and any other have not taken it.
+// A form that loads another page: that page shows whether it was accepted. It was if the page is the response to it, or
+// the redirect after it, and shows no error. The sign-in, a page one goes back to and any other have not accepted it.
 function send(fields) {
   for (const name of fields.map(key).filter(read)) write(name, { ...read(name), sent: true });
 }
@@ -69,7 +69,7 @@ if (me) {
     if (here) restoreIn(here);
   });
   document.addEventListener("input", (event) => { if (about(event.target)) keep(event.target); });
-  // Who cancels means it; who presses Escape may not.
+  // Cancelling is deliberate; Escape may not be.
   document.addEventListener("click", ({ target }) => { forget(drafts(target.closest("form [data-close]")?.closest("form"))); });
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.xhr.status >= 200 && detail.xhr.status < 300) forget(drafts(detail.requestConfig.elt.closest("form[hx-post]")));
@@ -78,6 +78,6 @@ if (me) {
     if (!target.matches("[hx-post]")) send(drafts(target));
     if (!target.matches("[data-ends]")) return;
     for (const name of names()) sessionStorage.removeItem(name);
-    localStorage.setItem("ended", Date.now()); // heard by other tabs
+    localStorage.setItem("ended", Date.now()); // other tabs listen
   });
 }

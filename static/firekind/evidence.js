@@ -1,4 +1,4 @@
-// Files dropped or picked on the evidence page: sent one by one, with progress, and what is wrong said beside each.
+// Files dropped or picked on the evidence page: sent one by one, with progress, and with errors shown next to each.
 const form = document.getElementById("drop");
 const input = document.getElementById("files");
 const list = document.getElementById("uploads");

@@ -1,5 +1,5 @@
-// Where the keyboard goes when what it was on is replaced, hidden or gone: to the same control where there is one, else
-// to the nearest thing around it that only opens something, never to a button that acts at once.
+// Where the focus goes when its element is replaced, hidden or removed: to the same control if it exists, else to the
+// nearest one around it that only opens something, never to a button that acts at once.
 const OPENS = "summary, a[href]";
 let last, around = [];
 
@@ -36,30 +36,30 @@ function recover() {
 
 document.addEventListener("focusin", (event) => remember(event.target));
 document.addEventListener("focusout", (event) => {
-  // Somebody who clicks beside it has left it; what is taken away, disabled or hidden was not left.
+  // Clicking elsewhere leaves it; if it was removed, disabled or hidden, no one left it.
   setTimeout(() => {
     if (event.target === last && lost() && usable(last) && document.hasFocus()) last = undefined;
   });
 });
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.target?.id === "dialog") remember(event.detail.elt); // a click does not focus links everywhere
+  if (event.detail.target?.id === "dialog") remember(event.detail.elt); // a click does not focus links in every browser
 });
 document.addEventListener("htmx:afterRequest", recover);
 document.addEventListener("click", (event) => {
-  // Who opens a field to write in means to write in it.
+  // Opening a field to write in means writing in it.
   const opener = event.target.closest("[data-writes] > summary");
   if (!opener || opener.parentElement.open) return;
-  event.preventDefault(); // it is opened here: what is typed at once is meant for the field
+  event.preventDefault(); // opened here, so that the next keys go into the field
   opener.parentElement.open = true;
   opener.parentElement.querySelector("textarea").focus();
 });
 for (const one of document.querySelectorAll("dialog")) one.addEventListener("close", recover);
-// What was wrong with a field is not said of what stands in it now.
+// A field's error does not apply to its new content.
 document.addEventListener("input", ({ target }) => {
-  const isOfAll = target.form?.querySelector(":scope > .wrong"); // said above the form, and until it is sent again
+  const isOfAll = target.form?.querySelector(":scope > .wrong"); // shown above the form until it is submitted again
   if (target.getAttribute("aria-invalid") !== "true" || isOfAll) return;
   target.removeAttribute("aria-invalid");
   target.closest(".field")?.querySelector(".errorlist")?.remove();
 });
-// A form that was not taken, on a page of its own: begin where something is wrong.
+// A rejected form on its own page: begin at the first error.
 document.querySelector("main form [aria-invalid=true]")?.focus();

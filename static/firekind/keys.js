@@ -1,18 +1,18 @@
-// Keyboard shortcuts. An element says its own in data-key; "g l" is two strokes. None while something is typed, and none
-// of the letters of a sentence that is typed where nothing takes it: what opens a form waits for a short rest, and the
-// Enter at the end of such a sentence sends nothing.
+// Keyboard shortcuts. An element gives its own in data-key; "g l" is two strokes. None while someone is typing, and
+// none for the letters of a sentence typed where nothing accepts it: a shortcut that opens a form waits for a short
+// pause, and the Enter at the end of such a sentence sends nothing.
 const OFF = "single-keys-off";
 const SPRUNG = "sprung";
-const QUIET_MS = 700; // between two keys: they belong to one sentence if it is less
-const RESTS_MS = 500; // as long as nothing follows, a letter was meant for itself
+const QUIET_MS = 700; // between two keys: less than this, and they belong to one sentence
+const RESTS_MS = 500; // if nothing follows within this time, a letter was meant as a shortcut
 const ONLY_SHOWS = "textarea, input, [data-act]";
 const single = document.querySelector("[data-single]");
 let first = "";
-let asked = 0; // requests for a dialog that are under way: what is typed meanwhile is meant for it
+let asked = 0; // dialogs being requested: keys typed meanwhile are meant for them
 let waiting, pending;
 let last = -Infinity; // when a character was typed
 let typedAt; // what had the focus then
-let sprung = false; // a shortcut opened what is open, and no rest came since
+let sprung = false; // a shortcut opened what is open, and there was no pause since
 
 function typing(event) {
   return event.target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]");
@@ -31,7 +31,7 @@ function press(node) {
   else node.click();
 }
 
-// What a stroke does, and whether that opens something that could be sent.
+// What a stroke does, and whether that opens something that can be submitted.
 function found(stroke) {
   if (stroke === "?") return { does: () => document.getElementById("keys").showModal() };
   if (stroke === "/") {
@@ -43,7 +43,7 @@ function found(stroke) {
 }
 
 function open(stroke, { does, leaves }) {
-  if (stroke.length === 1) { // two strokes lead to a list, where nothing is sent
+  if (stroke.length === 1) { // two strokes lead to a list, where nothing can be submitted
     sprung = true;
     if (leaves) sessionStorage.setItem(SPRUNG, last); // for the page that it leads to
   }
@@ -56,7 +56,7 @@ function rest() {
   sprung = false;
 }
 
-// Enter and Space at the end of a sentence that nothing took, or that went where a letter of it led.
+// Enter and Space at the end of a sentence that nothing accepted, or that went where one of its letters led.
 function strays(event, isFast) {
   if (!isFast || event.target.matches("textarea")) return false;
   if (typing(event)) return event.key === "Enter" && sprung;
@@ -71,7 +71,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     event.stopImmediatePropagation();
   }
-  const isCommand = event.ctrlKey || event.metaKey; // no part of a sentence, as what moves the focus
+  const isCommand = event.ctrlKey || event.metaKey; // not part of a sentence, like keys that move the focus
   if (isCommand || event.key === "Tab" || event.key === "Escape" || event.key.startsWith("Arrow")) rest();
 }, { capture: true });
 document.addEventListener("pointerdown", rest, { capture: true });
@@ -94,7 +94,7 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || !single.checked || asked || typing(event) || document.querySelector("dialog[open]")) return;
   if (isFast && !isSecond) return;
   if (stroke === "j" || stroke === "k") {
-    last = -Infinity; // a step is no letter
+    last = -Infinity; // a shortcut is not a typed letter
     if (step(stroke === "j" ? 1 : -1)) event.preventDefault();
     return;
   }

@@ -1,13 +1,13 @@
-// Hears that the incident changed, and lets the page look again. The page also looks by itself every few
-// seconds, so a stream that cannot be had costs nothing but those seconds. On other pages it only leaves what is gone.
+// Gets hints that the incident changed, and refreshes the page. The page also refreshes itself every few seconds, so an
+// unavailable stream only costs those seconds. On other pages it only leaves what is gone.
 const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
-const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
-// A part that is being fetched drops what it hears meanwhile: the next look waits for its answer.
+const GATHERS_MS = 400; // one verb gives several hints in a row: refresh at once, and once afterwards
+// A part being fetched drops hints in the meantime: the next refresh waits for its response.
 const FETCHED = "[hx-trigger*='firekind:changed'].htmx-request";
-const SEEN = /\bn=[^&]*&/; // the newest entry on the page; without it the answer has all entries that the page shows
-const SPOKEN_MS = 5000; // what arrived was read aloud by then, and goes: it may be taken back
+const SEEN = /\bn=[^&]*&/; // the newest entry on the page; without it the response has all entries that the page shows
+const SPOKEN_MS = 5000; // by then arrivals were read aloud, and are removed: they may yet be taken back
 let source, failures = 0, resting, gathering, hushing, more = false;
-let whole = false; // what this page named has closed: other entries than new ones say less now
+let whole = false; // something this page named has closed: even old entries say less now
 
 const cursor = () => document.getElementById("live");
 
@@ -36,7 +36,7 @@ function connect() {
   source.addEventListener("changed", changed);
   source.addEventListener("bye", gone);
   source.addEventListener("error", () => {
-    // The browser would try again with the old cursor in the address: we connect anew with the one we have now.
+    // The browser would retry with the old cursor in the URL, so we reconnect with the current one.
     source.close();
     document.dispatchEvent(new CustomEvent("firekind:shaken"));
     resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)]);
@@ -49,7 +49,7 @@ function gone() {
 }
 
 function heard(event) {
-  const { requestConfig, xhr } = event.detail; // the element that asked is replaced by now
+  const { requestConfig, xhr } = event.detail; // the requesting element has been replaced by now
   if (requestConfig.elt.id !== "live" || xhr.status !== 200) return;
   document.body.className = cursor().dataset.look;
   if (!SEEN.test(requestConfig.path)) whole = false;

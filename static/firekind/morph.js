@@ -1,5 +1,5 @@
-// How fragments are merged into the page. What a person opened stays open and what they put into a field stays theirs;
-// everything else becomes what the server says now, the label of the button that has the focus included.
+// How fragments are merged into the page. Whatever a person opened stays open and whatever they put into a field stays;
+// everything else takes the server's state, including the label of the focused button.
 const OWN = new Set(["value", "checked"]);
 const changed = (node) => node.value !== node.defaultValue || node.checked !== node.defaultChecked;
 const chosen = (list) => [...list.options].some((one) => one.selected !== one.defaultSelected);
@@ -13,11 +13,11 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => {
   return !(OWN.has(name) && node instanceof HTMLInputElement && changed(node));
 };
 Idiomorph.defaults.callbacks.beforeNodeMorphed = (node, to) => {
-  // What was fetched once it was shown stays, and so does what is being fetched: nothing would fetch it again.
+  // What was fetched once when shown stays, and so does what is being fetched: nothing would fetch it again.
   if (node instanceof Element && node.matches("[id][hx-trigger=load]") && same(node, to)) return false;
-  // Its text stays what it says now, whatever it is said to have begun with.
+  // Keep its current text, even if its initial text changes.
   if (node instanceof HTMLTextAreaElement) node.value = node.value;
   return !(node instanceof HTMLSelectElement && chosen(node));
 };
-// Why a form was not taken stays until it is sent again.
+// The reason why a form was rejected stays until it is submitted again.
 Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) => !(node instanceof Element && node.matches("form > .wrong"));

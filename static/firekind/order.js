@@ -1,5 +1,6 @@
-// Answers are shown in the order in which they were asked for: one that comes after that to a later question of the same
-// place is old by then, such as the rows of a filter that was changed meanwhile. What was sent is always answered.
+// Responses are shown in the order of their requests: one that arrives after the response to a later request for the
+// same place is out of date, such as the rows of a filter that was changed meanwhile. Responses to submitted forms are
+// always shown.
 const numbers = new WeakMap(), shown = new Map();
 let last = 0;
 

@@ -1,5 +1,5 @@
-// Ctrl or ⌘ with K: every incident that one may see, and whatever can be done or gone to from this page. What can be
-// done is read off the page's own controls, so nothing is offered here that the page does not offer.
+// Ctrl or ⌘ with K: every incident that the viewer may see, and everything that can be done or opened from this page.
+// Actions are read off the page's own controls, so nothing is offered here that the page does not offer.
 const palette = document.getElementById("palette");
 const box = document.getElementById("palette-box");
 const list = document.getElementById("palette-list");
@@ -118,7 +118,7 @@ if (palette) {
     if (event.key === "ArrowDown") point(at + 1);
     else if (event.key === "ArrowUp") point(at - 1);
     else if (event.key === "Enter") choose(at);
-    else if (event.key === "Escape") palette.close();  // a search field would only empty itself
+    else if (event.key === "Escape") palette.close();  // Escape in a search field would only empty it
     else return;
     event.preventDefault();
   });

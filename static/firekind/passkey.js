@@ -1,5 +1,5 @@
-// Passkeys: a form marked data-passkey asks the browser for one before it is sent. What the server wants stands in
-// data-options; what the browser answers is put into the field `credential`, in the same JSON.
+// Passkeys: a form marked data-passkey asks the browser for one before it is submitted. The server's options are in
+// data-options; the browser's response goes into the field `credential`, in the same JSON.
 const toBytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
 const toText = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const named = (one) => ({ ...one, id: toBytes(one.id) });
@@ -27,7 +27,7 @@ const WORDS = {
   SecurityError: "Passkeys need an https address or localhost.",
 };
 
-// First of all listeners, so that none takes the form for sent while the browser is still asked.
+// The first listener, so that no other takes the form as submitted while the browser is still asking.
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-passkey]");
   if (!form || form.elements.credential.value) return;

@@ -1,4 +1,4 @@
-// An address that ends in #e12 shows that entry, wherever it is: folded, or further back than the page goes.
+// A URL that ends in #e12 shows that entry, wherever it is: folded, or further back than the page goes.
 const sifted = () => document.getElementById("sifted");
 
 function show(entry) {
@@ -11,7 +11,7 @@ function show(entry) {
 function seek() {
   const n = location.hash.match(/^#e([0-9]+)$/)?.[1];
   if (!n || !sifted()) return;
-  history.scrollRestoration = "manual"; // else a page that is loaded again goes back to where it was scrolled to
+  history.scrollRestoration = "manual"; // otherwise a reloaded page returns to its scroll position
   const entry = document.getElementById(`e${n}`);
   if (entry?.checkVisibility() || entry?.closest("details")) return show(entry);
   const address = new URL("timeline", new URL(location.pathname, location.origin));

@@ -1,4 +1,4 @@
-// Narrows the list of people to those whose name or title has what is typed; Enter picks the first.
+// Filters the list of people by name or title as one types; Enter picks the first.
 const box = document.querySelector("[data-narrows]");
 
 function narrow() {

@@ -1,7 +1,7 @@
-// Who was signed out in several tabs signs in once: the others go back to the page they had open by themselves.
+// A person who was signed out in several tabs signs in once: the others return to their pages by themselves.
 const ended = document.getElementById("ended");
 
-localStorage.removeItem("signed-in"); // only what changes is heard
+localStorage.removeItem("signed-in"); // only changes trigger the event
 addEventListener("storage", ({ key, newValue }) => {
   if (key === "signed-in" && newValue) location.replace(ended.dataset.next || "/");
 });

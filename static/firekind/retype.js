@@ -1,5 +1,5 @@
-// On a narrow screen the plan stands below the types: once a type is picked, go to it.
-// With the keyboard: who comes by the shortcut begins at the types, and Enter on one goes to the button that confirms.
+// On a narrow screen the plan is below the types: scroll to it once a type is picked. By keyboard: the shortcut begins
+// at the types, and Enter on one moves to the confirm button.
 const pick = document.getElementById("pick");
 const chosen = () => pick?.querySelector("[name=to]:checked");
 const RESTS_MS = 700;
@@ -14,7 +14,7 @@ function goOn() {
   confirmation()?.focus();
 }
 
-// What cannot be undone is not confirmed by the key that led to it, held or pressed twice.
+// Something that cannot be undone is not confirmed by the key that led to it, held or pressed twice.
 document.addEventListener("keydown", (event) => {
   const isSame = event.repeat || performance.now() - began < RESTS_MS;
   if (event.key === "Enter" && isSame && event.target === confirmation()) event.preventDefault();
@@ -22,7 +22,7 @@ document.addEventListener("keydown", (event) => {
 
 pick?.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.isComposing || !event.target.matches("[name=to]")) return;
-  event.preventDefault(); // the form would load the page anew, and lose the place
+  event.preventDefault(); // submitting the form would reload the page, and lose the place
   if (!event.target.checked) event.target.click();
   if (document.querySelector("#confirm [name=to]")?.value === event.target.value) goOn();
   else goesOn = true;

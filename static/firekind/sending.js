@@ -1,6 +1,6 @@
-// A form that was sent and not taken, because the session had ended or nobody answered, is filled in again where it is:
-// what was typed and what was chosen. So is one that was not sent yet when the session ended. drafts.js keeps what is a
-// draft, tells what was taken and forgets at a sign-out.
+// A form that was submitted but not accepted, because the session had ended or no one responded, is filled in again
+// where it is: text and choices. So is one that was not submitted yet when the session ended. drafts.js keeps drafts,
+// detects what was accepted, and forgets at sign-out.
 const me = document.body.dataset.me;
 const TYPED = "textarea, input[type=text], input:not([type])";
 const GIVEN = `${TYPED}, select, input:is([type=radio], [type=checkbox], [type=date], [type=number], [name=since])`;
@@ -14,7 +14,7 @@ const isPlain = (form) => form.method === "post" && !form.matches("[hx-post], [d
 function keep(form) {
   const fields = given(form), name = key(form);
   const kept = { sent: true, fields: fields.map((one) => [one.name, one.value, one.checked]) };
-  const old = JSON.parse(sessionStorage.getItem(name)); // kept by the page before this one, of which it is the second step
+  const old = JSON.parse(sessionStorage.getItem(name)); // saved by the previous page, of which this is the second step
   if (!fields.some((one) => one.matches(TYPED) && one.value)) return old && sessionStorage.setItem(name, JSON.stringify({ ...old, sent: true }));
   sessionStorage.setItem(name, JSON.stringify(kept));
 }
@@ -23,7 +23,7 @@ function keepBegun() {
   for (const form of document.forms) if (isPlain(form) && isBegun(form)) keep(form);
 }
 
-// As many rows of the type editor as there were: its own script has not taken the one away yet that is there without it.
+// As many rows of the type editor as there were; its own script has not removed the no-script row yet.
 function lay(form, fields) {
   for (const set of form.querySelectorAll("[data-rows]")) {
     const list = set.querySelector("ol:not(.unscripted)"), row = set.querySelector("template").content;
@@ -33,7 +33,7 @@ function lay(form, fields) {
   }
 }
 
-// A field by its name, a choice by its value, and of several of one name each in its turn.
+// A field by its name, a choice by its value, and several with the same name each in turn.
 function fill(form, fields) {
   const left = given(form), filled = [];
   for (const [name, value, checked] of fields) {
@@ -54,14 +54,14 @@ function restore(form) {
   const kept = JSON.parse(sessionStorage.getItem(key(form)));
   if (!kept?.fields || kept.sent) return [];
   sessionStorage.removeItem(key(form));
-  if (form.querySelector(".wrong, [aria-invalid=true]")) return []; // the page has them
+  if (form.querySelector(".wrong, [aria-invalid=true]")) return []; // the page already has them
   lay(form, kept.fields);
   return fill(form, kept.fields);
 }
 
 if (me) {
   const filled = [...document.forms].filter(isPlain).flatMap(restore);
-  // What looks something up for a field hears of it, once it listens.
+  // Scripts that look something up for a field are notified once they listen.
   document.addEventListener("DOMContentLoaded", () => {
     for (const one of filled) for (const what of ["input", "change"]) one.dispatchEvent(new Event(what, { bubbles: true }));
   });

@@ -1,13 +1,13 @@
-// Times in the reader's zone. The server is told the zone in a cookie and writes it from the next page on;
-// until then this module rewrites what it wrote. It also keeps ages and due times going, by the server's clock: each of
-// its answers says how far this one is off. Before the first of them, what the server wrote stands for a while.
+// Times in the reader's zone. The server gets the zone in a cookie and uses it from the next page on; until then this
+// module rewrites the server's times. It also keeps ages and due times running by the server's clock: each response
+// shows how far this clock is off. Until the first one, the server's text stays for a while.
 const PATIENCE_MS = 20_000, SMALL_MS = 10_000;
 const secure = location.protocol === "https:";
 const cookie = `${secure ? "__Host-" : ""}zone=`;
 const told = document.cookie.split("; ").find((one) => one.startsWith(cookie));
 let zone = told ? told.slice(cookie.length) : whereHere();
 
-// Asked after the first paint where it was told before: the first answer takes a phone tens of milliseconds.
+// Called after the first paint if the zone is already known: the first call takes tens of milliseconds on a phone.
 function whereHere() {
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
   const kept = `${cookie}${here}`;
@@ -20,7 +20,7 @@ const shapes = {
   moment: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
   whole: { dateStyle: "full", timeStyle: "long" },
 };
-const formats = {}; // made once they are needed: one takes a phone tens of milliseconds
+const formats = {}; // created on demand: one takes tens of milliseconds on a phone
 
 function said(shape, at) {
   formats[shape] ??= new Intl.DateTimeFormat("en-GB", shapes[shape]);
@@ -44,7 +44,7 @@ let ahead; // of the server's clock, in milliseconds
 function heard({ detail }) {
   const off = Date.now() - Date.parse(detail.xhr.getResponseHeader("Date"));
   if (!Number.isFinite(off)) return;
-  ahead = Math.abs(off) > SMALL_MS ? off : 0; // what an answer takes on its way is none of it
+  ahead = Math.abs(off) > SMALL_MS ? off : 0; // not counting the time that a response takes
   tick();
 }
 
@@ -61,7 +61,7 @@ function tick() {
   }
 }
 
-// A time that is filled in follows, until somebody changed it: what they typed stays in the zone that they read.
+// A prefilled time follows the zone until someone changes it: what they typed stays in the zone that they read.
 function meant(field) {
   const time = field.form.querySelector("input[type=datetime-local]");
   const isFilledIn = time.value === time.defaultValue;
@@ -83,11 +83,11 @@ function localise() {
   if (document.documentElement.dataset.zone !== zone) {
     for (const node of document.querySelectorAll("time[data-show]")) {
       const at = new Date(node.dateTime);
-      // Beside the first text there may be the seconds, for those who hear it.
+      // After the first text there may be seconds, for screen readers.
       const words = said(node.dataset.show, at);
       if (node.firstChild.data !== words) node.firstChild.data = words;
       node.title = said("whole", at);
-      node.querySelector(".twice")?.remove(); // which of two hours it was in the zone that the server wrote for
+      node.querySelector(".twice")?.remove(); // which of two hours it was in the server's zone
     }
     for (const node of document.querySelectorAll("[data-zone-name]")) write(node, zone);
     for (const field of document.querySelectorAll("input[data-zone-sent]")) meant(field);

@@ -1,5 +1,5 @@
-// What somebody had typed about an incident when it closed to them is theirs: the page where nothing is found gives it
-// back, to them alone. It is sent nowhere, stays for a reload, and is gone when they leave or sign out.
+// What someone was typing about an incident when it closed to them is theirs: the *not found* page gives it back, only
+// to them. It is sent nowhere, survives a reload, and is gone when they leave or sign out.
 const place = document.getElementById("unsent");
 const form = place.querySelector("template");
 const mine = `draft ${place.dataset.me} ${location.pathname.split("/")[2]} `;

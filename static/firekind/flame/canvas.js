@@ -1,4 +1,4 @@
-// Draw the rows that can be seen, and of them the boxes that can: never more than fits the canvas.
+// Draw the visible rows, and of their boxes the visible ones: never more than fits the canvas.
 import { fitted } from "./words.js";
 
 export const ROW = 19;
@@ -25,7 +25,8 @@ export class Canvas {
     this.character = this.context.measureText("0000000000").width / 10;
   }
 
-  // `view`: drawing, from, to (range), top (scrolled by), rows, upright (root at the bottom), marks. Returns what was left out.
+  // `view`: drawing, from, to (range), top (scrolled by), rows, upright (root at the bottom), marks. Returns what was
+  // left out.
   draw(view, paint) {
     const context = this.context;
     const seen = paint.of(view.drawing);

@@ -49,7 +49,7 @@ function address(door, asked) {
   return `${door}&${query}`;
 }
 
-// By how much a frame changed: of each side's own total, or of the larger total.
+// How much a frame changed: as a share of each side's own total, or of the larger total.
 function changed(drawing, [before, after]) {
   const [one, other] = drawing.totals;
   return drawing.absolute ? (after - before) / (Math.max(one, other) || 1) : after / (other || 1) - before / (one || 1);
@@ -70,7 +70,7 @@ function word(before, after) {
   return after && !before ? ", new" : "";
 }
 
-// A step of the legend: of the larger total where amounts are compared. Half a sample is none, so counts round up.
+// A step of the legend: of the larger total if amounts are compared. Half a sample does not exist, so counts round up.
 function step(share) {
   return amount(Math.ceil(share * Math.max(...graph.drawing.totals)), unit);
 }
@@ -136,7 +136,7 @@ viewer.addEventListener("click", (event) => {
   if (button?.dataset.width) place.write({ width: button.dataset.width === "both" ? "" : button.dataset.width });
   if (button?.dataset.width) begin();
 });
-// Another scale is another page, which shows the same view: zoomed, searched and turned as this one.
+// Another scale is another page, which shows the same view: same zoom, search and orientation.
 document.querySelector(".scales").addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (!link) return;

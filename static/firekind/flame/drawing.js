@@ -1,5 +1,5 @@
-// What the server answers, as arrays to draw from. Coordinates are in the profile's unit, from the root's left edge:
-// numbers too large for a browser come without their last bits, as many as `shift` says.
+// The server's answer, as arrays to draw from. Coordinates are in the profile's unit, from the root's left edge:
+// numbers too large for a browser come without their last `shift` bits.
 export class Drawing {
   constructor(answer) {
     Object.assign(this, answer);
@@ -14,7 +14,8 @@ export class Drawing {
     this.places = null;
   }
 
-  // A box is named by row and place: rows count from the profile's root, so that they stay when a finer drawing comes.
+  // A box is identified by row and index: rows count from the profile's root, so that they stay when a finer drawing
+  // comes.
   box(row, i) {
     const lead = this.path.length;
     if (row < lead) {
@@ -46,7 +47,7 @@ export class Drawing {
     return this.box(box.row - 1, level ? level.parent[box.i] : 0);
   }
 
-  // The widest child; or the one nearest to where one came from.
+  // The widest child.
   child(box) {
     const level = this.levels[box.row + 1 - this.path.length];
     if (box.lead && box.row + 1 < this.path.length) return this.box(box.row + 1, 0);
@@ -62,7 +63,7 @@ export class Drawing {
     return box.lead ? null : this.box(box.row, box.i + by);
   }
 
-  // The deepest box that holds a whole range: what is fetched anew when people zoom by hand.
+  // The deepest box that holds a whole range, to fetch again when people zoom by hand.
   around(from, to) {
     let found = null;
     for (let depth = 0; depth < this.levels.length; depth += 1) {
@@ -115,7 +116,7 @@ class Level {
     }
   }
 
-  // The first box that ends right of a place.
+  // The first box that ends to the right of a position.
   from(x) {
     let low = 0, high = this.length;
     while (low < high) {

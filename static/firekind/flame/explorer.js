@@ -1,4 +1,4 @@
-// Going about in one profile: what is asked for is shown at once from what is here, and drawn finer when that arrives.
+// Navigation in one profile: a request is shown at once from what is loaded, and drawn finer when the rest arrives.
 const MOST = 10000; // boxes, on screens that are wide enough for them
 const WIDE = 900;
 const LONGEST = 100; // characters of a name in a link
@@ -22,13 +22,13 @@ export class Explorer extends EventTarget {
     this.more(node);
   }
 
-  // What a link says of a frame: its number, which may be another's once the profile is processed again, and its name.
+  // What a link says about a frame: its number, which may change when the profile is processed again, and its name.
   linking(node) {
     const box = node ? this.graph.drawing?.find(node) : null;
     return { at: node || "", frame: box ? this.graph.drawing.nameOf(box.name).slice(0, LONGEST) : "" };
   }
 
-  // Open what a link says; the whole, and false, where its frame is not there any more.
+  // Open what a link says; if its frame no longer exists, open the whole profile and return false.
   async linked(view) {
     const at = Number(view.get("at")) || 0, frame = view.get("frame") ?? "";
     const drawing = await this.source.get(at).catch((error) => {
@@ -40,7 +40,7 @@ export class Explorer extends EventTarget {
     return is;
   }
 
-  // Zoom to a node; `step` is whether the browser's *back* shall undo it.
+  // Zoom to a node; `step` says whether the browser's *back* should undo it.
   async go(node, { step = true } = {}) {
     if (this.aim === node && !this.loose) return;
     this.aim = node;
@@ -53,7 +53,7 @@ export class Explorer extends EventTarget {
     this.more(node);
   }
 
-  // With the first boxes on the screen, ask for more of them where there is room.
+  // With the first boxes on the screen, request more of them if there is room.
   async more(node) {
     if (this.graph.canvas.width < WIDE || navigator.connection?.saveData) return;
     const asked = this.source.more(node, MOST);
@@ -81,7 +81,7 @@ export class Explorer extends EventTarget {
     return true;
   }
 
-  // The range that is shown, as places in a coarser drawing in which the present root is the box `here`.
+  // The visible range, as positions in a coarser drawing in which the current root is the box `here`.
   carried(here) {
     const { from, to, drawing } = this.graph;
     const scale = here.span / drawing.width;

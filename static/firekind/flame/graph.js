@@ -1,4 +1,4 @@
-// One flame graph in its scrolling window: what is zoomed, scrolled to, focused and under the pointer.
+// One flame graph in its scrolling window: its zoom, scroll position, focus and hovered box.
 import { Canvas, ROW } from "./canvas.js";
 import { keyboard } from "./keyboard.js";
 import { pointer } from "./pointer.js";
@@ -7,7 +7,7 @@ const ZOOM_MS = 220;
 const FEWEST_ROWS = 8;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-// Tells what happens as events: "ask" (a box is to be zoomed to), "focused", "hovered", "ranged", "drawn".
+// Dispatches events: "ask" (zoom to a box), "focused", "hovered", "ranged", "drawn".
 export class Graph extends EventTarget {
   constructor(scroller, paint, { upright = false, share = 0.62 } = {}) {
     super();
@@ -31,7 +31,7 @@ export class Graph extends EventTarget {
     this.dispatchEvent(new CustomEvent(kind, { detail }));
   }
 
-  // Show a drawing whole, or in part; `box` is what it is zoomed to.
+  // Show all or part of a drawing; `box` is what it is zoomed to.
   show(drawing, { from = 0, to = drawing.width, box = drawing.box(drawing.path.length, 0) } = {}) {
     this.cancel();
     this.drawing = drawing;
@@ -42,7 +42,7 @@ export class Graph extends EventTarget {
     this.settle();
   }
 
-  // Take a finer drawing of what is shown already.
+  // Take a finer drawing of what is already shown.
   refine(drawing) {
     const kept = this.scroller.scrollTop;
     const rows = this.rows;
@@ -53,7 +53,7 @@ export class Graph extends EventTarget {
     this.later();
   }
 
-  // Go to a box of this drawing, smoothly unless people asked for less motion.
+  // Go to a box of this drawing, smoothly unless reduced motion is preferred.
   glide(box) {
     this.cancel();
     this.zoomed = box;
@@ -99,7 +99,7 @@ export class Graph extends EventTarget {
     this.later();
   }
 
-  // Where to scroll so that a box and two of its callers can be seen; null when all rows can.
+  // Where to scroll so that a box and two of its callers are visible; null if all rows are.
   placeOf(box, rows) {
     if (!box || rows * ROW <= this.canvas.height) return 0;
     const most = rows * ROW - this.canvas.height;
@@ -113,7 +113,7 @@ export class Graph extends EventTarget {
     this.scroller.scrollTop += more * ROW;
   }
 
-  // The window is as high as the whole needs, up to a share of the screen; zooming does not change it.
+  // The window is as high as the whole profile needs, up to a share of the screen; zooming does not change it.
   measure(rows = this.rows) {
     if (!this.drawing) return;
     this.rows = rows;
@@ -153,7 +153,7 @@ export class Graph extends EventTarget {
     this.tell("drawn", seen);
   }
 
-  // Which box lies under a point of the canvas.
+  // Return the box under a point of the canvas.
   at(x, y) {
     if (!this.view) return null;
     const line = Math.floor((y + this.view.top) / ROW);

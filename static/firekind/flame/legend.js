@@ -4,7 +4,7 @@ import { CHANGE } from "./paint.js";
 const points = (share) => `${Number((100 * share).toPrecision(2))} pp`;
 const HEAT = ["low self time", "high self time"];
 
-// `said` words a step of a comparison, given as a share of the whole: percentage points, unless amounts are compared.
+// `said` formats a step of a comparison, given as a share of the whole: percentage points, unless amounts are compared.
 export function legend(list, graph, paint, { said = points } = {}) {
   list.replaceChildren(...entries(graph, paint, said).map(([colour, words]) => {
     const item = document.createElement("li");
@@ -32,7 +32,7 @@ function entries(graph, paint, said) {
   return seen.map((at) => [palette.layers[at][scheme][2], palette.layers[at].label]);
 }
 
-// A colour for each step: less, as before, more. Steps that read alike, of a few samples, are one: the strongest.
+// A colour for each step: less, unchanged, more. With few samples, steps that read the same become one: the strongest.
 function steps(colours, said) {
   const middle = CHANGE.length;
   const words = CHANGE.map(said);
@@ -44,7 +44,7 @@ function steps(colours, said) {
   ];
 }
 
-// The packages with the most of their own among what is drawn.
+// The packages with the most self value among what is drawn.
 function largest(drawing) {
   const own = new Map();
   for (const level of drawing.levels) {

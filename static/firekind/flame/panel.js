@@ -1,4 +1,4 @@
-// What is said of frames in words: beside the pointer, below the graph, and to those who listen.
+// Frames in words: next to the pointer, below the graph, and for screen readers.
 import { amount, count, percent } from "./words.js";
 
 export class Panel {
@@ -72,7 +72,7 @@ export class Panel {
     this.saying = setTimeout(() => { this.live.textContent = `${this.name(box)}. ${facts}. ${this.layer(box)}.`; }, 120);
   }
 
-  // What is not drawn is said.
+  // Say what is not drawn.
   count({ narrow }) {
     if (!this.left) return;
     const { drawing } = this.graph;
@@ -83,7 +83,7 @@ export class Panel {
     if (this.left.textContent !== words) this.left.textContent = words;
   }
 
-  // The callers of what is zoomed, each to go back to.
+  // The callers of the zoomed frame, each a link back.
   trail() {
     if (!this.crumbs) return;
     const { drawing, zoomed } = this.graph;

@@ -1,9 +1,9 @@
-// The view in the page's address, so that a link shows exactly this: what is zoomed, searched, coloured, left out.
+// The view in the page's URL, so that a link shows exactly the same: zoom, search, colours, what is left out.
 export function read() {
   return new URLSearchParams(location.search);
 }
 
-// Change some of it; an empty value leaves it out. Zooming is a step that the browser's *back* undoes.
+// Change part of it; an empty value is removed. Zooming is a step that the browser's *back* undoes.
 export function write(changes, { step = false } = {}) {
   const now = read();
   for (const [name, value] of Object.entries(changes)) {
@@ -16,7 +16,7 @@ export function write(changes, { step = false } = {}) {
   history[step ? "pushState" : "replaceState"]({}, "", address);
 }
 
-// What to do with a link whose frame is not where it was: forget where, and search for its name. Returns what to say.
+// Handle a link whose frame has moved: drop its position, and search for its name. Returns the message.
 export function lost(name) {
   write({ at: "", range: "", frame: "", sandwich: "", of: "", q: name });
   return `This profile was processed again after the link was copied. Frames named “${name}” are highlighted.`;

@@ -1,4 +1,4 @@
-// The page of one profile: puts the graph, the search, the sandwich and the tools together, and the view in the address.
+// The page of one profile: connects the graph, the search, the sandwich and the tools, and keeps the view in the URL.
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { legend } from "./legend.js";

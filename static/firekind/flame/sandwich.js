@@ -25,7 +25,7 @@ export class Sandwich {
   half(side) {
     const graph = new Graph(this.root.querySelector(`[data-half="${side}"] [data-graph]`), this.paint, { upright: side === "callers", share: 0.36 });
     let code = 0;
-    // The server's root is the whole; the function itself is what one sees as root here.
+    // The server's root is the whole; here the function itself is shown as the root.
     const source = new Source((node) => this.address({ side, code, root: node || 1 }));
     const explorer = new Explorer(graph, source);
     this.picked(graph);

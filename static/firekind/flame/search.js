@@ -1,4 +1,4 @@
-// Search by text or /regular expression/. The share is the server's, which counts all frames and not the drawn ones.
+// Search by text or /regular expression/. The share is the server's, which counts all frames, not only the drawn ones.
 import { ask } from "./source.js";
 import { amount, count, percent } from "./words.js";
 

@@ -1,8 +1,8 @@
-// Drawings from the server: each is asked for once, and kept while the page is open.
+// Drawings from the server: each is requested once, and cached while the page is open.
 import { Drawing } from "./drawing.js";
 
 export class Source {
-  // `address(root)` is where a drawing is asked for; `prepare` may add to it.
+  // `address(root)` is the URL of a drawing; `prepare` may add to it.
   constructor(address, prepare = (drawing) => drawing) {
     this.address = address;
     this.prepare = prepare;
@@ -21,7 +21,7 @@ export class Source {
     return entry.finer ?? entry.asked;
   }
 
-  // The same with more boxes: asked for once the first ones are on the screen.
+  // The same with more boxes: requested once the first ones are on the screen.
   more(root, most) {
     const address = this.address(root);
     const entry = this.kept.get(address);
@@ -34,7 +34,7 @@ export class Source {
     return this.prepare(new Drawing(await ask(address)));
   }
 
-  // A drawing that is here already and has `node` among its boxes, finest first; `above` are its callers, root first.
+  // A loaded drawing that has `node` among its boxes, finest first; `above` are its callers, root first.
   holding(node, above) {
     for (const root of [node, ...above.toReversed()]) {
       const drawing = this.kept.get(this.address(root))?.drawing;

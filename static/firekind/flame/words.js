@@ -14,7 +14,7 @@ export function amount(value, unit) {
   return `${whole.format(value)} ${word}`.trim();
 }
 
-// A count that is not whole.
+// A fractional count.
 function part(value) {
   const size = Math.abs(value);
   if (size > 0 && size < 0.01) return "< 0.01";
@@ -37,7 +37,7 @@ export function count(value) {
   return whole.format(value);
 }
 
-// Of a few samples, no digit after a whole percentage would mean anything.
+// With few samples, digits after a whole percentage mean nothing.
 const rough = document.querySelector("[data-rough]") !== null;
 
 function roughly(value) {
@@ -45,7 +45,7 @@ function roughly(value) {
   return value >= 99.5 && value < 100 ? "> 99" : value.toFixed(0);
 }
 
-// What is there is not 0 %, and almost all is not 100 %.
+// Never a false 0 % or 100 %.
 export function percent(share) {
   const value = 100 * share, size = Math.abs(value);
   if (rough) return `${roughly(size)} %`;
@@ -63,8 +63,8 @@ export function points(difference) {
   return `${sign}${size.toFixed(size >= 10 ? 1 : 2)} pp`;
 }
 
-// The part of a name that tells most: after the last path, and the last two words of a Rust or C++ path. What stands
-// in brackets, as the types that a generic function is for, is not the function's own.
+// The most telling part of a name: after the last path, and the last two words of a Rust or C++ path. Text in brackets,
+// such as type parameters, does not count.
 export function short(name) {
   const brackets = name.search(/[ (<[]/);
   const head = brackets > 0 ? name.slice(0, brackets) : name;
@@ -73,7 +73,7 @@ export function short(name) {
   return begins.length > 2 ? tail.slice(begins.at(-2)) : tail;
 }
 
-// Where the words of a path begin that "::" parts outside of brackets.
+// Where the words of a path begin, which "::" separates outside brackets.
 function words(path) {
   const begins = [0];
   let depth = 0;
@@ -85,7 +85,7 @@ function words(path) {
   return begins;
 }
 
-// As much of a name as fits into some characters.
+// As much of a name as fits into this many characters.
 export function fitted(name, characters) {
   if (name.length <= characters) return name;
   if (characters < 3) return "";
