@@ -13,10 +13,10 @@ class WorkflowsConfig(AppConfig):
         from workflows import tasks  # noqa: F401  # importing them registers the tasks, and who listens
         from workflows.effects import forgetting
         from workflows.reconcile import (
-            admitting,  # noqa: F401  # importing it answers whom a type lets in
-            out_of_reach,  # noqa: F401  # importing it answers what an end cannot reach
+            admitting,  # noqa: F401  # importing it answers who a type lets in
+            out_of_reach,  # noqa: F401  # importing it answers what ending cannot reach
             publishing,  # noqa: F401  # importing it answers where a summary is published
-            reopening,  # noqa: F401  # importing it answers whom reopening reaches
+            reopening,  # noqa: F401  # importing it answers who reopening reaches
         )
         from workflows.status import audit_head, workers
         from workflows.usergroups import changes  # noqa: F401  # importing them makes them known

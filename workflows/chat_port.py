@@ -166,7 +166,7 @@ class Chat(Protocol):
         """Return whether we may post in a channel (an id or a name), as far as that can be seen without posting."""
 
     def room(self, *names: str) -> Channel | None:
-        """Find a channel with the first of these names that exists among those we are in, whoever created it."""
+        """Find a channel with the first of these names that exists among those we are in, no matter who created it."""
 
     def is_anothers(self, channel_id: str) -> bool:
         """Return whether another Firekind has posted in a channel."""

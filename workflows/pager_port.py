@@ -119,7 +119,7 @@ class PageStatus:
 
 @dataclass(frozen=True, slots=True)
 class OpenIncident:
-    """An open incident in the pager, whoever opened it: the fields that rules look at, and who set its status."""
+    """An open incident in the pager, ours or not: the fields that rules look at, and who set its status."""
 
     id: str
     status: str
@@ -156,7 +156,7 @@ class Pager(Protocol):
         """
 
     def open_incidents(self, *, since: datetime) -> Sequence[OpenIncident]:
-        """List what was opened since a moment and is still open, whoever opened it."""
+        """List what anyone opened since a moment and is still open."""
 
     def look(self, id: str) -> PageStatus | None:
         """Return the status of a page; None if the pager has none with that id."""

@@ -1,4 +1,4 @@
-"""What the terminal prints: a plan in color, an incident as JSON or as text."""
+"""What the terminal prints: a plan in colour, an incident as JSON or as text."""
 
 from __future__ import annotations
 

@@ -61,9 +61,9 @@ def table(
 
 
 def everywhere(tree: CallTree, code: int, *, type: int) -> tuple[int, int]:
-    """Return a function's total and self, from the nodes of a tree that may be pruned.
+    """Return a function's total and self from the nodes of a tree, whose totals may leave something out.
 
-    Recursion counts once. For an unpruned tree, this equals its tables of functions.
+    Recursion counts once. For a whole tree, this equals its tables of functions.
     """
     places = 1 + np.flatnonzero(tree.name[1:] == code)
     inside, _ = tree_boxes.children(tree.first, places.astype(np.int32))

@@ -1,7 +1,8 @@
 """Measurements that are not profiles: benchmarks, load tests, counts, sweeps. Pure, and bounded in size.
 
-Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)`` and ``TELLS``, the reason given,
-``read(data)``, which returns a value with ``as_dict()``, ``from_dict(kept)`` and ``sentence(value)``.
+Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)``, and ``TELLS``, the reason to give for
+it. Its ``read(data)`` returns a value with ``as_dict()``; ``from_dict(kept)`` recreates that, and ``sentence(value)``
+puts it into words.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MARKS: Mapping[str, tuple[str | re.Pattern[str], ...]] = {
     ),
     "sweeps.sweep": (re.compile(r"[,\t;|][\s\"]*[-+.\d]"),),
 }  # fmt: skip
-# Return what each module says about content beginning with ``head``.
+# A table of numbers is weaker evidence than the words of a tool.
 TABLES = {"sweeps.sweep": Certainty.LIKELY}
 NAMES = {
     "benchstat": "benchmarks.benchstat",
@@ -44,7 +45,7 @@ NAMES = {
 
 
 def claims(head: bytes) -> list[Claimed]:
-    """Return what each module says of content beginning with ``head``."""
+    """Return what each module says about content beginning with ``head``."""
     found = []
     text = bounded_text.head(head)
     for name in MODULES:
@@ -57,7 +58,7 @@ def claims(head: bytes) -> list[Claimed]:
 
 
 def sniff(head: bytes) -> ModuleType | None:
-    """Return the module with a measure's name, or None."""
+    """Return the module that reads content beginning with ``head``, or None."""
     found = max(claims(head), key=lambda one: one.claim.certainty, default=None)
     return import_module(f"evidence.measures.{found.module}") if found else None
 

@@ -37,7 +37,7 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
 
 
 def sessions(base_url: str) -> list[str]:
-    """Sign in everyone whom these incidents' policies leave out, and return their cookies."""
+    """Sign in everyone left out by these incidents' policies, and return their cookies."""
     cookies = []
     for name in OUTSIDERS:
         with closing(Visitor(base_url)) as visitor:

@@ -20,7 +20,7 @@ SOON_MS: Final = 60_000
 
 def take(stage: Stage, sit: Callable[..., Page], *, place: Path) -> None:
     """Record it in both themes, and save the last page as the picture for people who prefer no motion."""
-    # Someone else in the dark theme: whoever declares the same again within minutes is led to the first incident.
+    # Someone else in the dark theme, because declaring the same again within minutes leads to the first incident.
     for who, scheme, name in (("ada", "light", "retype"), ("mateo", "dark", "retype-dark")):
         film = Film(sit(who, viewport=SIZE, color_scheme=scheme))
         _declares(film)

@@ -29,7 +29,7 @@ class SampleStep:
 
 @dataclass(frozen=True, slots=True)
 class SampleIncident:
-    """One incident: how long ago it was declared, by whom and as what, and what followed."""
+    """One incident: how long ago it was declared, its declarer and type, and what followed."""
 
     title: str
     summary: str

@@ -18,7 +18,7 @@ from stack.processes import process
 
 NAME: Final = "nobody"
 PUBLIC: Final = ("/tmp", "/var/tmp")  # noqa: S108 (where everyone may go; folders in them are closed to others)
-# A process's working folder stays accessible under this name, whoever may enter its parents.
+# A process's working folder stays accessible under this name, even if it may not enter the parents.
 INSIDE: Final = Path("/proc/self/cwd")
 # What a server needs from the wheel, besides the libraries that the wheel brings.
 PROGRAMS: Final = ("bin/postgres", "bin/initdb", "lib/postgresql", "share")

@@ -193,7 +193,7 @@ def test_a_checkout_that_only_root_may_enter_is_no_obstacle(
 
 @AS_ROOT
 def test_a_cluster_of_an_older_firekind_is_taken_over(tmp_path: Path, guard: Guard) -> None:
-    """Its tables belong to the superuser that the application used to be, its files to whoever copied them."""
+    """Its tables belong to the superuser that the application used to be, its files to the user who copied them."""
     with (
         services.running({}, data_dir=tmp_path, guard=guard, durable=False) as urls,
         psycopg.connect(postgres.owner_url(urls["DATABASE_URL"])) as owner,

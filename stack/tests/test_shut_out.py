@@ -218,7 +218,7 @@ def test_no_entry_after_the_retype_is_an_outsiders(race: Race) -> None:
 
 def test_none_of_them_takes_part(race: Race) -> None:
     for codename in race.codenames:
-        inside, _ = insiders(race, codename)  # and those whom the type brings in by name
+        inside, _ = insiders(race, codename)  # and those the type brings in by name
         assert not {row["name"] for row in race.records.rows(INSIDE, codename)} & (set(OUTSIDE) - inside)
 
 

@@ -44,7 +44,7 @@ class Load:
 
 @pytest.fixture
 def outsider(running_stack: Stack, ada: Visitor) -> Iterator[Visitor]:
-    """Yield someone whom no policy brings in."""
+    """Yield someone no policy brings in."""
     with closing(Visitor(running_stack.base_url)) as visitor:
         yield visitor.sign_in_as("Marcus Bell")
 

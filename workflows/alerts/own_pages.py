@@ -1,4 +1,4 @@
-"""Recognize pager incidents that a Firekind opened: by their key, or by the title that it gives them."""
+"""Recognise pager incidents that a Firekind opened: by their key, or by the title that it gives them."""
 
 from __future__ import annotations
 

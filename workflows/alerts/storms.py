@@ -84,7 +84,7 @@ def rules() -> list[DeclareRule]:
 
 
 def _hold(rule: DeclareRule, service_id: str) -> None:
-    """Serialize looking for a storm and declaring it: one transaction at a time, until it commits."""
+    """Let one transaction at a time look for a storm and declare it, until it commits."""
     with connection.cursor() as cursor:
         key = f"{rule.pk}:{service_id}"
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.alerts.storms'), hashtext(%s))", [key])
@@ -107,7 +107,7 @@ def _original(rule: DeclareRule, alert: Alert) -> Incident | None:
 
 
 def _led_to(newest_first: QuerySet[Alert], only: Q = ANY) -> Incident | None:
-    """Follow the duplicate that the last of these alerts belongs to; return the active incident it leads to."""
+    """Follow the duplicate of the last alert that belongs to one; return the active incident it leads to."""
     last = newest_first.filter(incident__status=Status.DUPLICATE).select_related("incident").first()
     if last is None or last.incident is None:
         return None

@@ -126,7 +126,10 @@ def _take_in(
 
 
 def _is_let_in(incident: Incident, channel_id: str, *, by: Person | None) -> bool:
-    """Return whether an invitation gives access to a private incident: into a private channel, by a participant."""
+    """Return whether an invitation gives access to a private incident: into a private channel, by a participant.
+
+    The incident stays locked, so that both still hold when the access is recorded.
+    """
     closed = Resource.objects.filter(incident=incident, kind="channel", external_id=channel_id, spec__private=True)
     inviter = Participant.objects.filter(incident=incident, person=by, left_at=None)
     return by is not None and closed.exists() and inviter.exists()

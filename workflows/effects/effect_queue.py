@@ -132,9 +132,9 @@ def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settle
 
 
 def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resource]:
-    """Yield the members about whom the vendor has reported nothing newer than this request, such as that they left.
+    """Yield the members except those with news newer than this request, such as that they left.
 
-    The time of the last report is kept, so that older news that arrives late is recognized as old.
+    The time of the last report is kept, so that older news that arrives late is recognised as old.
     """
     sent = effect.tried_at or effect.begun_at
     with connection.cursor() as cursor:

@@ -151,7 +151,7 @@ def _stands_in(workspace: str) -> Q:
 
 
 def _knows_ours(chat: Chat) -> bool:
-    """Return whether we can see channels of ours here: a workspace that joined an organization keeps them.
+    """Return whether we can see channels of ours here: a workspace that joined an organisation keeps them.
 
     Several are tried, because one may be shared between two workspaces.
     """

@@ -114,7 +114,7 @@ def sought(observed: Observed) -> frozenset[str]:
 
 
 def put_out(observed: Observed) -> frozenset[str]:
-    """Return the keys of people whom the vendor removed from a channel."""
+    """Return the keys of people removed from a channel by the vendor."""
     return frozenset(key for key, one in observed.seen.items() if one.state == PUT_OUT)
 
 

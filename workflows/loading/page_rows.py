@@ -81,7 +81,7 @@ def _acknowledger(page: Page, observed: Observed) -> Acknowledger | None:
 
 
 def _late(page: Page, users: Iterable[PagerUser], known: Collection[int]) -> Iterator[tuple[Invitee, Stranger]]:
-    """Yield people whom a page reached but who were not brought in yet: matched, or reached, only afterwards."""
+    """Yield people reached by a page but not brought in yet: matched, or reached, only afterwards."""
     for user in users:
         if user.person is not None and user.person_id not in known and not joining.barred(user):
             stranger = Stranger(user.pager_id, user.name, "they were not on call here when it was opened")

@@ -20,7 +20,7 @@ def hear(page: Page, news: PagerEvent) -> bool:
 
 
 def is_again(page: Page, news: PagerEvent) -> bool:
-    """Return whether this news pages only people whom the page has reached before; call it before ``hear``."""
+    """Return whether this news pages only people already reached by the page; call it before ``hear``."""
     ids = {who.id for who in news.people}
     late = page.rung_at is not None and news.at < page.rung_at
     return news.kind in KINDS and bool(ids) and not late and ids <= set(page.rung_ids)
@@ -62,7 +62,7 @@ def users_of(pages: Collection[Page]) -> dict[str, PagerUser]:
 
 
 def before(pages: Collection[Page]) -> dict[int, list[str]]:
-    """Return the names of those whom each page paged before but not now, by primary key: at most one query."""
+    """Return the names of those each page paged before but not now, by primary key: at most one query."""
     ids = {page.pk: [id for id in page.rung_ids if id not in page.now_ids] for page in pages}
     names = _known({id for some in ids.values() for id in some})
     return {pk: [names[id] for id in some if id in names] for pk, some in ids.items()}

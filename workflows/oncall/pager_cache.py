@@ -176,7 +176,7 @@ def _refuse_nobody(known: Collection[PagerPerson]) -> None:
 
 
 def _alone() -> None:
-    """Serialize writers of what was read from the pager."""
+    """Let readers of the pager write one after the other."""
     turns.take("workflows.oncall.pager_cache")
 
 

@@ -93,7 +93,7 @@ def barred(user: PagerUser) -> str:
 
 
 def our_ids() -> frozenset[str]:
-    """Return the pager's ids of the user as whom pages are opened; empty while that is unknown."""
+    """Return the pager's ids of the user that opens our pages; empty while that is unknown."""
     given = settings.FIREKIND.pagerduty
     found = emails.having(PagerUser.objects.all(), given.sender) if given else []
     return frozenset(user.pager_id for user in found)

@@ -24,7 +24,7 @@ LONGEST: Final = timedelta(minutes=15)  # the longest a pager may ask us to wait
 SOON: Final = timedelta(minutes=2)  # how often everything is read while a policy names something unknown
 
 READ: Final = WrittenRows(PagerRead, of="r")
-# False if everything was read lately with these settings and no shift has changed since.
+# Returns no row if everything was read lately with these settings and no shift has begun or ended since.
 MAY_BE_DUE: Final = f"""
     SELECT WHERE NOT EXISTS (SELECT FROM workflows_pagerread r
             WHERE r.connection = ANY (%(ours)s)

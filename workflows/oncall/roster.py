@@ -70,7 +70,7 @@ class RosterEntry:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The first few of its services, enough to recognize it."""
+        """The first few of its services, enough to recognise it."""
         return self.services[:SERVICES_SHOWN]
 
     @property

@@ -54,7 +54,7 @@ def ahead(
     known_until: datetime,
     overrides: Sequence[ShiftOverride] = (),
 ) -> list[RotaStretch]:
-    """Split the time between two moments into stretches, in order and without holes; neighbors differ."""
+    """Split the time between two moments into stretches, in order and without holes; neighbours differ."""
     moments = {
         known_until,
         *_edges(shifts),
@@ -104,7 +104,7 @@ def gaps(stretches: Collection[RotaStretch]) -> Iterator[RotaStretch]:
 
 
 def hues(rows: Sequence[Sequence[RotaStretch]], among: Sequence[str]) -> dict[frozenset[str], str]:
-    """Give each set of people on call together a color: successive sets differ, and all do while colors last."""
+    """Give each set of people on call together a colour: successive sets differ, and all do while colours last."""
     beside: dict[frozenset[str], set[frozenset[str]]] = defaultdict(set)
     for stretches in rows:
         for one, other in pairwise(stretches):

@@ -78,9 +78,9 @@ def _must_ring(page: Page, incident: Incident) -> None:
 
 
 def able(pages: Collection[Page]) -> dict[int, frozenset[int]]:
-    """Return who can acknowledge each page from here, by primary key: people whom it reached, now or before.
+    """Return who can acknowledge each page from here, by primary key: people it reached, now or before.
 
-    Empty while the page has no id from the pager. Leaves out guests and the user as whom pages are opened.
+    Empty while the page has no id from the pager. Leaves out guests and the user that opens our pages.
     """
     known = {user.pager_id: user.person for user in _users(pages)}
     return {

@@ -145,7 +145,7 @@ def _is_since(page: Page, rung: PageStatus, *, until: datetime) -> bool:
 
     We also treat a page as ended when alerts of others keep its incident open.
     """
-    # Times are known to the second, so consecutive changes within one second all count as its end.
+    # Changes within one second are stored one after the other at its end.
     return page.is_open or rung.id != page.pager_id or until + SECOND > page.status_at
 
 

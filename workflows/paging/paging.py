@@ -26,7 +26,7 @@ Status = Page.Status
 class PageChoice:
     """Someone who can be paged: ``rings`` says who that is now, ``state`` the state of their page, if any.
 
-    ``strangers`` are the names of those whom it does not bring in.
+    ``strangers`` are the names of those it does not bring in.
     """
 
     target: str
@@ -149,5 +149,5 @@ def _was_asked_anew(incident: Incident, callee: Callee) -> bool:
 
 
 def requests(incident: Incident | int, ref: str) -> QuerySet[Event]:
-    """Return the requests to page a target for an incident, whoever made them."""
+    """Return all requests to page a target for an incident."""
     return Event.objects.filter(incident=incident, kind="paged", data__target=ref)

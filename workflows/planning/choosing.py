@@ -27,8 +27,8 @@ def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Invitee], list
 def _one_of(role: OneOf, facts: Facts, *, present: set[int]) -> tuple[Invitee | None, list[Gap]]:
     """Find who has a one-of role, and what is missing.
 
-    A holder keeps it past the end of their shift. Otherwise it is someone on call, else one of the group, else whoever
-    the type names for that case; in a closed incident, only someone who is already in.
+    A holder keeps it past the end of their shift. Otherwise it is someone on call, else one of the group, else the
+    person the type names for that case; in a closed incident, only someone who is already in.
     """
     if (holder := _holder(role, facts)) is not None:
         return holder, []

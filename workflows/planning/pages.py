@@ -40,8 +40,8 @@ class Callee:
     ``people`` are paged first and may be brought in. ``rings`` says in words who is paged, strangers included; ``ids``
     are their pager ids, ``names`` their names. ``strangers`` are those of them who cannot be brought in. ``gone`` says
     that the pager no longer lists it, for example because another account is connected; ``paused`` that its service is
-    in a maintenance window; ``unheard`` that it goes to the user as whom pages are opened; ``nobody`` that no one is
-    known to be on call for it.
+    in a maintenance window; ``unheard`` that it goes to the user that opens our pages; ``nobody`` that no one is known
+    to be on call for it.
     """
 
     ref: str
@@ -115,7 +115,7 @@ class Paged:
 
     @property
     def brought(self) -> tuple[Invitee, ...]:
-        """Those whom it brings in by having paged them."""
+        """Those it brings in by having paged them."""
         return (*self.people, *(one for one, _ in self.late))
 
     @property

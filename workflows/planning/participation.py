@@ -155,7 +155,7 @@ def _lasting(stay: Stay) -> str:
 
 
 def _by_policy(found: _Reasons, facts: Facts) -> None:
-    """The policy's reasons: its groups, and those whom its pages and requested ones reach now."""
+    """The policy's reasons: its groups, and those its pages and requested ones reach now."""
     if not facts.active:
         return
     for handle in facts.policy.invite:

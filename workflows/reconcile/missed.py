@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def tell_managers(*, at: datetime) -> int:
     """Send each manager a message about each miss that they were not told of; return how many misses there were.
 
-    No transaction is open while the chat is called. What it could not take now is tried again a minute later.
+    No transaction is open while the chat is called. A message that it does not accept now is retried a minute later.
     """
     chat = ports.chat()
     if chat is None:

@@ -49,7 +49,7 @@ OWE: Final = WrittenInsert(Effect)
 def reconcile(incident_id: int, *, at: datetime) -> Plan:
     """Write an effect for every action that the incident's newest facts ask for; return the plan.
 
-    Serialized per incident. Repeating it without new facts writes nothing.
+    One at a time per incident. Repeating it without new facts writes nothing.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -102,9 +102,9 @@ def confirm(
 
 
 def _changes(result: Plan) -> list[tuple[str, str, str, int]]:
-    """Return the lines that say what changes and for whom, without what stays and what is merely reposted.
+    """Return the lines that say what changes, and the people concerned, without what stays or is merely reposted.
 
-    Without those who are in but no longer needed, too: no one is removed, so they would wait for nothing.
+    Also without those who are in but no longer needed: no one is removed, so they would wait for nothing.
     """
     lines = (line for line in result.lines if line.key == FREE or (line.sign in "+~-" and line.key not in SAID_ANEW))
     return [(line.sign, line.text, line.key, line.count) for line in lines]

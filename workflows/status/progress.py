@@ -38,7 +38,7 @@ SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 class EffectLine:
     """One effect in words; ``detail`` says why it is not done yet, ``ends_at`` when it will be.
 
-    ``count`` is how many it concerns: one invitation goes to several people, some of whom may be refused.
+    ``count`` is how many it concerns: one invitation goes to several people, and some may be refused.
     """
 
     id: int

@@ -1,4 +1,4 @@
-"""Laws of drills: whatever a policy asks for and whoever retypes, a drill stays in its own rooms."""
+"""Laws of drills: whatever a policy asks for and whatever it is retyped to, a drill stays in its own rooms."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ SECURITY = {
 FIELDS = {"name": "Rumour", "slug": "rumour", "says": "Somebody said so.", "colour": "green"}
 
 
-# Nobody alone
+# No one alone
 
 
 @pytest.mark.usefixtures("workspace", "grace")

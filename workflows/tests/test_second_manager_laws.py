@@ -31,7 +31,7 @@ Doors = Mapping[str, Any]
 
 
 def doors() -> dict[str, Any]:
-    """Everything in force that decides whom private incidents may bring in."""
+    """Everything in force that decides who may come into private incidents."""
     rules = GroupRule.objects.filter(active=True, handle__in=HANDLES).prefetch_related("permanent")
     ours = IncidentType.objects.filter(slug__in=SLUGS).select_related("current")
     return {
@@ -97,7 +97,7 @@ class Story:
             change.carry_out(by=by, second=second, at=timezone.now())
 
     def decide(self, by: Person) -> None:
-        """Decide a proposal, whatever its state and whoever made it."""
+        """Decide a proposal, in any state and by any author."""
         proposal = Proposal.objects.order_by("?").first()
         if proposal is not None:
             verb = self.chance.choice([proposals.confirm, proposals.confirm, proposals.turn_down, proposals.withdraw])

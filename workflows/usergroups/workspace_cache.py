@@ -233,7 +233,7 @@ def _come_back(chat_ids: Collection[str]) -> None:
 
 
 def _told_of(known: Iterable[person_matching.ChatProfile], before: Mapping[str, tuple[object, ...]]) -> set[str]:
-    """Return the ids of people about whom newer news arrived while everyone was read: they left, or joined."""
+    """Return the ids of people with newer news that arrived while everyone was read: they left, or joined."""
     listed, now = {one.chat_id for one in known}, person_matching.recorded()
     changed = {id for id, said in now.items() if before.get(id) != said}
     return {id for id in changed if id in before or id not in listed}
@@ -253,7 +253,7 @@ def _strangers(
 
 
 def _alone() -> None:
-    """Serialize writers of what was read from the workspace."""
+    """Let readers of the workspace write one after the other."""
     turns.take("workflows.usergroups.workspace_cache")
 
 

@@ -39,7 +39,7 @@ def _state(now: Progress, incident: Incident, carried_out: WorkersNow) -> PanelS
 
 
 class PlanFacts(NamedTuple):
-    """What the plan's panels show, whoever is looking."""
+    """What the plan's panels show, the same for every viewer."""
 
     progress: Progress
     pages: Pages

@@ -1,10 +1,10 @@
-"""The grammar of folded stacks, one line at a time, and what reading them gathers. Pure.
+"""The grammar of folded stacks, one line at a time, and what reading them collects. Pure.
 
 A line is frames joined by ``;``, white space, a count. A count is digits with or without a fraction (flamegraph.pl's
-``\\d+(\\.\\d*)?``) and an exponent (awk writes large sums so); *differential* lines end in two of them
+``\\d+(\\.\\d*)?``) and an exponent (awk writes large sums that way); *differential* lines end in two of them
 (difffolded.pl). White space around a frame is not part of its name (tracing-flame joins with ``; ``), a frame without
-a name is none, a count without frames counts for the root.
-Lines that begin with ``#`` are comments (Austin, bpftrace, people).
+a name is dropped, a count without frames counts for the root. Lines that begin with ``#`` are comments (Austin,
+bpftrace, people).
 """
 
 from __future__ import annotations

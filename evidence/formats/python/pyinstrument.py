@@ -89,7 +89,7 @@ def _pour_samples(records: Sequence[Any], gather: Gather) -> None:
 
 
 def _recorded(said: str) -> SourceFunction:
-    """Return the function that a session's frame is of: ``row\\0app.py\\x005\\x01cRepo\\x01l6``."""
+    """Return the function of a session's frame: ``row\\0app.py\\x005\\x01cRepo\\x01l6``."""
     identity, *attributes = said.split(ATTRIBUTE)
     name, file, line = [*identity.split(PART), "", ""][:3]
     owner = next((f"{one[1:]}." for one in attributes if one.startswith(CLASS)), "")

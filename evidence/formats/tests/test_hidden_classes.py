@@ -1,4 +1,4 @@
-"""Functions that a JVM numbers differently in each run are the same in all of them, whoever recorded it."""
+"""Functions that a JVM numbers differently in each run are the same in all of them, with any recorder."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from evidence.measures.counting import CountColumn, CountTable
 
 HEAD = re.compile(r"^ ?Performance counter stats for (?P<command>.{0,200}?)(?: \(\d+ runs\))?:?[ \t]*$", re.MULTILINE)
-NUMBER = r"\d[\d.,'\u2019\u00a0\u202f]*"  # in the locale of whoever ran it
+NUMBER = r"\d[\d.,'\u2019\u00a0\u202f]*"  # in the locale of the machine that ran it
 LINE = re.compile(
     rf"[ \t]*(?P<value>{NUMBER}|<not (?:supported|counted)>)[ \t]+(?:\+-[ \t]+[\d.,]+[ \t]+)?"
     r"(?:(?P<unit>msec|nsec|seconds|Joules|MiB|KiB|C|MB|GB)[ \t]+)?"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def of(evidence: Evidence, tree: CallTree, *, type: int) -> tuple[str, list[str]]:
-    """Return sentence and guards, as stored when it was read, for that sample type; else computed now.
+    """Return sentence and guards as stored when it was read, with the incident's subject in mind; else computed now.
 
     Guards about the whole file apply to each of its sample types.
     """

@@ -91,7 +91,7 @@ LISTS: Final = ("/", "/incidents.csv", "/follow-ups", "/reviews", "/insights/")
 NAME: Final = re.compile(r"[a-z]+(?:-[a-z]+)+")
 SEALED_S: Final = 30.0
 MARK: Final = re.compile(r"[0-9a-f]{32}")
-# What only the product knows: whom it wants in, what should be in the chat, and what its sweep would do.
+# What only the product knows: who should be in, what should be in the chat, and what its sweep would do.
 ASKED: Final = """
 import json
 from incidents.models import Incident

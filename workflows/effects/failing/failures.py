@@ -86,7 +86,7 @@ def retry_wait_s(error: VendorError, attempt: int) -> float:
 
 
 def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    """Fail what may have been done if no one can check now, whoever holds the claim; report why. Holds the incident."""
+    """Fail what may have been done if no one can check now, even if it is claimed; report why. Holds the incident."""
     begun = Effect.objects.filter(pk=effect.pk).exclude(state__in=[Effect.State.DONE, Effect.State.CANCELLED])
     ended = {"state": Effect.State.FAILED, "ended_at": at, "leased_until": None, "token": F("token") + 1}
     if begun.update(**ended, unsure=True, error=error.says, error_code=error.code):

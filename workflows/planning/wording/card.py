@@ -31,8 +31,8 @@ class Button:
 class Card:
     """A message, free of any vendor's markup: its texts are plain, with marks between them.
 
-    ``fields`` are short, shown in columns; ``sections`` are labeled paragraphs. ``tone`` is a color of
-    ``policy.COLOURS``: a card with one is drawn with a colored bar, one without as plain lines.
+    ``fields`` are short, shown in columns; ``sections`` are labelled paragraphs. ``tone`` is a colour of
+    ``policy.COLOURS``: a card with one is drawn with a coloured bar, one without as plain lines.
     """
 
     kind: str

@@ -76,7 +76,7 @@ def _still_to_page(wanted: Iterable[WantedPage], *, paged: Iterable[Paged]) -> I
 def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page requested by hand that the pager would refuse now.
 
-    It no longer applies once the same target is paged under another id, whoever requested that.
+    It no longer applies once the same target is paged under another id, no matter who requested that.
     """
     there = {page.key: page for page in paged}
     here = {page.name.casefold() for page in paged if not (page.elsewhere or page.is_void or page.called_off)}
@@ -108,7 +108,7 @@ def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tup
 def strangers(wanted: Iterable[WantedPage], *, private: bool) -> Iterator[tuple[str, str]]:
     """Yield key and words for each person who is paged but not reached, once across all pages.
 
-    In a private incident, people whom an earlier page did not bring in do not count.
+    In a private incident, people an earlier page did not bring in do not count.
     """
     found = {one.id: one for page in wanted if page.brings or not private for one in page.callee.strangers}
     for id, one in sorted(found.items()):

@@ -23,7 +23,7 @@ NO_CHANNEL: Final = "You got this directly because there is no channel yet."
 IN_PAGER: Final = "Open in PagerDuty"
 STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next step"}
 LINKS: Final = {"page": IN_PAGER, "alert": IN_PAGER}
-# The title and the color of the cards of some kinds; entries of all other kinds are one plain line.
+# The title and the colour of the cards of some kinds; entries of all other kinds are one plain line.
 CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "due": ("A status update is due", "amber"),
     "gap": ("Missing", "orange"),
@@ -166,7 +166,7 @@ def _asking(event: ChannelPost, facts: Facts) -> tuple[str, Words]:
 
 
 def _due(event: ChannelPost, facts: Facts) -> tuple[str, Words, str]:
-    """Say that an update is due, and from whom; once it was posted or the incident has ended, only that it was due."""
+    """Say that an update is due, and from which person; once posted, or the incident has ended, that it was due."""
     why = capital(event.sentence.removeprefix(f"{CARDS['due'][0]}: "))
     if _is_over(event, facts):
         return "A status update was due", why, "slate"

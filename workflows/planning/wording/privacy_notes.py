@@ -54,7 +54,7 @@ def notes(
 
 
 def opening(after: Facts, gaining: Iterable[Standing]) -> Iterator[PlanNote]:
-    """Say what a retype of a private incident leaves closed, and to whom it opens: ``gaining`` do not take part yet."""
+    """Say what a retype of a private incident leaves closed, and who gains access: ``gaining`` do not take part yet."""
     if not after.policy.private:
         yield PlanNote(STAYS_PRIVATE)
     ordered = sorted(gaining, key=lambda one: (one.why, one.who.name))

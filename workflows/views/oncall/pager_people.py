@@ -32,7 +32,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedRow:
-    """A pager user without a match, and why in words; ``ours`` is the one as whom pages are opened."""
+    """A pager user without a match, and why in words; ``ours`` is the one that opens our pages."""
 
     user: PagerUser
     says: str

@@ -1,4 +1,4 @@
-"""The form of a declare rule, and the one that tests all rules."""
+"""The form of a declare rule, and the form that tries all rules."""
 
 from __future__ import annotations
 
