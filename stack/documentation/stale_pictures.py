@@ -1,7 +1,8 @@
 """Which pictures are out of date: for each, the state of the files it shows is stored next to it.
 
-Only what can change a picture counts: not comments, white space, print styles, or attributes that only scripts and
-screen readers use.
+Only what can change a picture counts: not comments in styles and templates, white space, print styles, or attributes
+that only scripts and screen readers use. In Python only module docstrings are skipped, and in scripts only block
+comments; other comments count.
 """
 
 from __future__ import annotations
