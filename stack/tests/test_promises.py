@@ -32,7 +32,7 @@ PROMISES_NOTHING = {
     "docs/threats.md": (
         "Who attacks, what they would get",
         "What is worth having",
-        "- **Whoever is root on the machine**",
+        "- **Anyone who is root on the machine**",
         "- **Slack and PagerDuty** hold",
         "- **Someone inside who photographs",
         "- **A flood that fills the network**",

@@ -154,9 +154,9 @@ class Facts:
     its members who may be invited, or to None if the workspace has no such group; a missing handle was never looked
     up. ``stays`` are current and former participants, and how they came. ``took_part`` are the ids of the participants
     before a retype that is being planned, else None. ``is_closed`` says that people come in by name alone;
-    ``turned_away`` are those whom participants did not let in, each with the rule that named them. ``there`` are keys
+    ``turned_away`` are people the participants did not let in, each with the rule that named them. ``there`` are keys
     of things that exist or are being made, ``sought`` of those that are only looked for, ``apps`` the chat ids of apps
-    in the room, ``put_out`` the keys of people whom the vendor removed from theirs. ``triggers`` are the events that
+    in the room, ``put_out`` the keys of people removed by the vendor from theirs. ``triggers`` are the events that
     may cause captures, in order; ``sources`` are the profile sources, by name. ``chosen`` holds the one-of roles'
     holders, by role. ``update``, ``impact`` and ``next_step`` are as last stated. ``due_at`` is when the next status
     update is due, or was, if it is overdue. ``on_call`` maps a schedule's name to those on call, or to None if the
