@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from incidents.models import Event, Incident, Knock
 from integrations.slack import fake, listeners
@@ -155,7 +153,7 @@ def send(scene: Scene, who: str, kind: Any, type: str, payload: dict[str, Any], 
     slack.workspace.modals.pop(slack.person(who).id, None)
     filled = json.loads(json.dumps(payload).replace("THAT", name)) if name else payload
     before = len(list(slack.calls))
-    with CaptureQueriesContext(connection) as asked:
+    with alike.statements() as asked:
         response = scene.door.post(fake.PendingDelivery(1, kind, type, filled))
     modal = slack.modal(who) or {}
     said = json.dumps({key: modal.get(key) for key in ("callback_id", "private_metadata", "title", "blocks")})
