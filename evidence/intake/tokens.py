@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -20,6 +21,7 @@ from incidents import lifecycle
 from incidents.audited import audit_notes
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person
+from incidents.written_rows import WrittenRows
 
 PREFIX: Final = "fk_"  # so that secret scanners can recognise ours
 SHAPE: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
@@ -27,6 +29,21 @@ FOR_AN_INCIDENT: Final = timedelta(hours=12)
 PERSONAL: Final = timedelta(days=90)
 AT_MOST: Final = 100  # active at the same time, per person
 USED_EVERY: Final = timedelta(minutes=1)
+TOKEN: Final = WrittenRows(  # which every request to the API asks for first
+    Token,
+    of="t",
+    beside={
+        "person": WrittenRows(Person, of="p", beside={"user": WrittenRows(User, of="u")}),
+        "incident": WrittenRows(Incident, of="i", but=["words"]),
+    },
+)
+WHOLE: Final = """
+    FROM evidence_token t
+    JOIN incidents_person p ON p.id = t.person_id LEFT JOIN auth_user u ON u.id = p.user_id
+    LEFT JOIN incidents_incident i ON i.id = t.incident_id
+"""
+UNREVOKED: Final = f"{WHOLE} WHERE t.id = %s AND t.revoked_at IS NULL"
+WORKING: Final = f"{WHOLE} WHERE t.hash = %s AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > %s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +97,7 @@ def find(secret: str, *, at: datetime) -> Token | None:
     if not SHAPE.fullmatch(secret):
         return None
     digest = _hash(secret)
-    token = (
-        _live(at=at)
-        .select_related("person", "person__user", "incident")
-        .defer("incident__words")
-        .filter(hash=digest)
-        .first()
-    )
+    token = TOKEN.first(WORKING, [digest, at])
     if token is None or not hmac.compare_digest(token.hash, digest) or not _is_here(token.person):
         return None
     if token.last_used_at is None:
@@ -101,7 +112,7 @@ def stands(token: Token) -> bool:
 
     A token that expires during an upload was still in time.
     """
-    found = Token.objects.filter(pk=token.pk, revoked_at=None).select_related("person", "person__user").first()
+    found = TOKEN.first(UNREVOKED, [token.pk])
     return found is not None and _is_here(found.person)
 
 

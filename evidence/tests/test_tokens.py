@@ -12,12 +12,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from evidence.intake import commands, tokens
 from evidence.models import Token
 from incidents import lifecycle
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
+from incidents.tests.held_rows import held
 
 pytestmark = pytest.mark.django_db
 SECRET = re.compile(r"fk_[A-Za-z0-9_-]{43}")
@@ -40,6 +42,23 @@ def test_it_ends_by_itself_and_with_its_account(ada: Person) -> None:
     ada.user.is_active = False
     ada.user.save()
     assert tokens.find(issued.secret, at=timezone.now()) is None
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("signs_in", [False, True])
+def test_a_token_is_read_as_django_reads_it(
+    incident: Incident, ada: Person, narrow: bool, signs_in: bool, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    person = ada if signs_in else Person.objects.create(chat_id="UAPI", name="Deploys")
+    issued = tokens.issue(person, at=timezone.now(), incident=incident if narrow else None, name="deploys")
+    assert tokens.find(issued.secret, at=timezone.now()) is not None  # its first use is written down
+    with django_assert_num_queries(1):
+        found = tokens.find(issued.secret, at=timezone.now())
+        assert found is not None
+        joined = [held(one) for one in (found, found.person, found.person.user, found.incident)]
+    as_django = Token.objects.select_related("person__user", "incident").get(pk=issued.token.pk)
+    assert joined == [held(one) for one in (as_django, as_django.person, as_django.person.user, as_django.incident)]
+    assert tokens.stands(found)
 
 
 def test_the_lines_are_asked_for_with_a_press_and_shown_with_a_token(
