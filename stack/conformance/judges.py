@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from stack.errors import StackError
 
 HOME = Path(__file__).resolve().parents[2] / "fixtures" / "conformance"
 COUNTED = ".counted.json"
-PATIENCE_S = 60
-# Function -> its self value, and its total.
+PATIENCE_S = 600  # Go compiles `go tool pprof` when it is first asked for: https://go.dev/doc/go1.25#tools
+# Function -> what it counts itself, and with all that it calls.
 Counts = Mapping[str, tuple[int, int]]
 # The formats that `go tool pprof` reads, and how; without the program it knows no names of addresses.
 GO_READS: Mapping[str, tuple[str, ...]] = {
@@ -41,15 +41,19 @@ class Judged:
     counts: Counts
 
 
-def judged(format: str) -> Iterator[Judged]:
-    """Yield what each judge says about each file in a format."""
+Judge = Callable[[str, Path], Iterator[Judged]]
+
+
+def judged(format: str, *, by: Sequence[Judge] | None = None) -> Iterator[Judged]:
+    """Yield what each judge says of each file of a format, all of them or those that are named."""
     for path in sorted(HOME.joinpath(format).glob("*")):
         if not path.name.endswith(COUNTED):
-            for judge in JUDGES:
+            for judge in by or JUDGES:
                 yield from judge(format, path)
 
 
-def _by_hand(format: str, path: Path) -> Iterator[Judged]:
+def by_hand(format: str, path: Path) -> Iterator[Judged]:
+    """Yield the count that lies beside a file."""
     told = json.loads(path.with_name(path.name + COUNTED).read_text(encoding="utf-8"))
     counts = {name: (own, total) for name, (own, total) in told["functions"].items()}
     yield Judged(format, "counted by hand", path, told["sample_type"], counts)
@@ -81,4 +85,4 @@ def _go_name(said: str) -> str:
     return f"0x{found[1]}" if found else said.removesuffix(" (inline)")
 
 
-JUDGES: tuple[Callable[[str, Path], Iterator[Judged]], ...] = (_by_hand, _by_go)
+JUDGES: tuple[Judge, ...] = (by_hand, _by_go)
