@@ -6,7 +6,7 @@ Nor are its consequences, which are planned only once it was found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Event, Incident
-from integrations.tests import duty as on_duty
 from integrations.tests import losing
 from integrations.tests.duty import Duty
 from integrations.tests.test_clock_jumps import HOUR_S, clock_off
@@ -32,12 +31,6 @@ from workflows.reconcile import reconcile
 
 Verb = Callable[[Duty, Incident], object]
 RENAMED: Final = "what-is-slow"
-
-
-@pytest.fixture(name="duty")
-def own_duty(db: None) -> Iterator[Duty]:
-    with on_duty.duty() as made:
-        yield made
 
 
 def retype(to: str) -> Verb:
