@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from integrations import refused_last
 from integrations.check_result import CheckResult, note, unanswered, wrong
 from integrations.pagerduty.adapter import directory, route
 from integrations.pagerduty.adapter.lookup import utc
+from integrations.pagerduty.protocol import error_messages
 from integrations.pagerduty.protocol.event_words import KINDS
 from integrations.pagerduty.protocol.setup import Setup
 from workflows.models import Page
@@ -21,8 +23,9 @@ if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code t
 
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
-REFUSED: Final = ("http_401", "2006")  # PagerDuty rejects the key itself, not one request
-# PagerDuty's hosts per region: the REST API and the Events API.
+REFUSED: Final = ("http_401", "2006")  # the key itself, and not what it asks for
+REFUSALS: Final = {code: error_messages.words(code) for code in error_messages.OF_THE_ACCOUNT}
+# PagerDuty's addresses in each of its regions: of the REST API, and of events.
 ELSEWHERE: Final = ("api.pagerduty.com", "events.pagerduty.com")
 IN_THE_EU: Final = ("api.eu.pagerduty.com", "events.eu.pagerduty.com")
 
@@ -58,6 +61,7 @@ def _elsewhere(pager: PagerDutyPager) -> str:
 def _key(asking: Asking) -> Iterator[CheckResult]:
     abilities = asking.pager.wire.call("GET", "/abilities").get("abilities") or []
     yield CheckResult("PagerDuty accepts PAGERDUTY_API_KEY; the first page shows whether it can write.")
+    yield from refused_last.findings("pager", "PagerDuty", codes=REFUSALS)
     if "urgencies" not in abilities:
         says = (
             "The plan has no urgencies: each service decides how it notifies, which may be late. Set services to "

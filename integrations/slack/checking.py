@@ -8,6 +8,7 @@ from typing import Final
 
 from django.db.models import F
 
+from integrations import refused_last
 from integrations.check_result import CheckResult, note, unanswered, wrong
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.protocol import error_messages, installation
@@ -23,6 +24,7 @@ from workflows.ports import VendorError
 TRIED: Final = Card("tried", "A test message", "Firekind writes here when you have to do something by hand.")
 OLD: Final = "The app was installed from a manifest that is older than this Firekind"
 NEW: Final = "Paste the output of `manage.py slack_manifest` into the app's *App Manifest* page and reinstall the app."
+REFUSALS: Final = {code: error_messages.words(code) for code in error_messages.OF_THE_WORKSPACE}
 CONVERTS: Final = "admin.conversations:write"
 VERIFY: Final = (
     "If the app's page says under *Event Subscriptions* that the address is not verified, press Retry next to it: no "
@@ -48,6 +50,7 @@ def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -
     yield from _domain(base_url)
     yield _announcing(slack, given.announce_channel)
     yield _tried(slack, tell) if tell else _told()
+    yield from refused_last.findings("chat", "Slack", codes=REFUSALS)
 
 
 def _token(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:

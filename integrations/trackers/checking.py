@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from integrations import refused_last
 from integrations.check_result import CheckResult, note, unanswered
 from integrations.trackers.protocol import setup
 from integrations.trackers.protocol.setup import Setup
@@ -12,6 +13,8 @@ from workflows.ports import VendorError
 from workflows.tracker_port import Tracker
 
 LATELY = timedelta(minutes=1)
+MEND = "Check the permissions of TRACKER_TOKEN, and the project's settings."
+REFUSED = {"http_403": MEND, "issues_off": MEND}
 
 
 def findings(tracker: Tracker, given: Setup, *, at: datetime) -> Iterator[CheckResult]:
@@ -19,6 +22,7 @@ def findings(tracker: Tracker, given: Setup, *, at: datetime) -> Iterator[CheckR
     for private, project in ((False, given.project), (True, given.private_project)):
         if project:
             yield _project(tracker, project, private=private, at=at)
+    yield from refused_last.findings("tracker", tracker.name, codes=REFUSED)
     if not given.private_project:
         yield note("TRACKER_PRIVATE_PROJECT is not set: follow-ups of private incidents stay here.")
     if not given.webhook_secrets:

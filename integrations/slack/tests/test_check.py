@@ -244,6 +244,8 @@ def test_a_direct_message_that_was_refused_is_remembered_until_one_goes_through(
     house.slack.app_home["messages_tab_enabled"] = True
     failures.retry(Effect.objects.get(incident=incident, kind="direct"), at=house.now())
     house.settle(incident)
-    lines, ended = checked(house.chat)
-    assert ended == ""
+    lines, _ = checked(house.chat)
+    assert [one.partition(" when last asked")[0] for one in fixes(lines)] == [
+        "Slack refused to create a private channel"
+    ]
     assert "fine  The app can write to people directly." in lines

@@ -101,6 +101,7 @@ def test_a_webhook_of_github_is_read_in_either_form_that_it_offers(
         assert webhooks.about("github", body, at=datetime.now(UTC)) is None
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("setup", "token", "levels"),
     [

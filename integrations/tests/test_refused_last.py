@@ -1,0 +1,123 @@
+"""What a vendor refuses because of how it is set up, the doctor names until it is done, whoever did it by hand since.
+
+Nothing but a try shows that an app may create no channel, or that a key may only read.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations import refused_last
+from integrations.pagerduty.protocol import error_messages as pager_words
+from integrations.slack.protocol import error_messages
+from integrations.slack.protocol.rules import COMMON_ERRORS, RULES
+from integrations.tests.duty import Duty
+from integrations.tests.house import House
+from workflows.effects.failing import failures
+from workflows.models import Effect
+from workflows.planning.actions import KINDS
+from workflows.status import manual_steps, progress
+
+SLACK: Final = {code: error_messages.words(code) for code in error_messages.OF_THE_WORKSPACE}
+PAGER: Final = {code: pager_words.words(code) for code in pager_words.OF_THE_ACCOUNT}
+# What a story of a declaration, a retype to a private type and its end asks for.
+ASKED: Final = (
+    "bookmarks.add",
+    "bookmarks.remove",
+    "chat.postMessage",
+    "chat.update",
+    "conversations.archive",
+    "conversations.create",
+    "conversations.invite",
+    "conversations.setTopic",
+    "pins.add",
+)
+
+
+def named() -> list[str]:
+    """What the doctor says."""
+    return [one.says for one in refused_last.findings("chat", "Slack", codes=SLACK)]
+
+
+def story(house: House) -> Incident:
+    incident = house.declare("Someone has our keys")
+    lifecycle.update(incident, text="The keys are in the log", by=house.person("dee"), at=house.now())
+    return house.retype(house.settle(incident), "security")
+
+
+def test_every_step_of_a_vendor_has_its_words() -> None:
+    steps = {method for kind in KINDS.values() for method in kind.methods.values() if kind.port != "profiler"}
+    assert {*refused_last.DEEDS} == steps
+
+
+def test_every_error_that_speaks_of_the_workspace_is_one_of_its_setup() -> None:
+    of_it = {code for code, says in error_messages.WORDS.items() if says.startswith(("This workspace", "A workspace"))}
+    elsewhere = {"restricted_action_thread_locked"}
+    assert of_it - elsewhere <= error_messages.OF_THE_WORKSPACE
+
+
+def refusal_of(method: str) -> str:
+    """One of the errors by which a workspace may refuse a method."""
+    every = (RULES[method].errors | COMMON_ERRORS) & error_messages.OF_THE_WORKSPACE
+    return random.Random(method).choice(sorted(every))
+
+
+@pytest.mark.parametrize("method", ASKED)
+def test_what_slack_refused_is_named_until_it_is_done(house: House, method: str) -> None:
+    code = refusal_of(method)
+    assert not named()
+    house.slack.faults.add("error", method=method, error=code)
+    incident = story(house)
+    assert named(), "the step failed, and no one will know of it before the next incident"
+    assert all(one.startswith("Slack refused to ") and one.endswith(error_messages.words(code)) for one in named())
+    assert incident.codename not in " ".join(named())
+
+    house.slack.faults.clear()
+    failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=timezone.now())
+    house.settle(incident)
+    house.declare("Another")  # of the first, no public channel is wanted any more
+    assert not named()
+
+
+def test_a_channel_that_was_created_by_hand_is_none_that_the_app_may_create(house: House) -> None:
+    house.slack.faults.add("error", method="conversations.create", error="restricted_action")
+    incident = house.declare("Checkout is slow")
+    (one,) = progress.of(incident).by_hand
+    name = Effect.objects.get(pk=one.effect).spec["name"]
+    house.slack.acts.create_channel("dee", name)
+    house.slack.acts.invite("dee", name, ["firekind"])
+    manual_steps.done(one.effect, incident, by=house.person("dee"), at=house.now())
+    house.settle(incident)
+    assert not Effect.objects.filter(state="failed").exists()
+    (says,) = named()
+    assert says.startswith("Slack refused to create a channel when last asked. A workspace setting forbids this.")
+
+
+def test_a_setting_for_private_channels_alone_is_named_as_one(house: House) -> None:
+    incident = house.declare("Someone has our keys")
+    house.slack.faults.add("error", method="conversations.create", error="restricted_action")
+    house.retype(incident, "security")
+    house.slack.faults.clear()
+    house.declare("Another")
+    (says,) = named()
+    assert says.startswith("Slack refused to create a private channel when last asked.")
+
+
+def test_a_key_that_may_only_read_is_named_once_a_page_was_refused(duty: Duty) -> None:
+    def says() -> list[str]:
+        return [one.says for one in refused_last.findings("pager", "PagerDuty", codes=PAGER)]
+
+    duty.account.faults.add("forbidden", method="POST", path="/incidents")
+    incident = duty.house.declare("Checkout is down", type="major")
+    assert [one.startswith("PagerDuty refused to open a page when last asked.") for one in says()] == [True]
+    duty.house.retype(incident, "internal")  # which pages no one
+    assert [one.startswith("PagerDuty refused to open a page when last asked.") for one in says()] == [True]
+    duty.account.faults.clear()
+    duty.house.declare("Checkout is down again", type="major")
+    assert not says()
