@@ -10,12 +10,13 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class PagerPerson:
-    """Someone the pager can page."""
+    """Someone the pager can page; one who is ``silent`` it notifies of nothing urgent, for want of a rule how."""
 
     id: str
     name: str
     email: str = ""
     url: str = ""
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

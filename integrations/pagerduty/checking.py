@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from incidents import sentences
 from integrations import refused_last
 from integrations.check_result import CheckResult, note, unanswered, wrong
-from integrations.pagerduty.adapter import directory, route
+from integrations.pagerduty.adapter import directory, route, shifts
 from integrations.pagerduty.adapter.lookup import utc
 from integrations.pagerduty.protocol import error_messages
 from integrations.pagerduty.protocol.event_words import KINDS
@@ -98,9 +99,30 @@ def _sender(asking: Asking) -> Iterator[CheckResult]:
 
 
 def _first_levels(asking: Asking, sender_id: str) -> list[str]:
-    query = {"user_ids[]": [sender_id], "since": utc(asking.at), "until": utc(asking.at + AHEAD)}
-    oncalls = asking.pager.wire.pages("/oncalls", of="oncalls", query=query)
+    oncalls = _oncalls(asking, [sender_id])
     return sorted({str(one["escalation_policy"]["summary"]) for one in oncalls if one["escalation_level"] == 1})
+
+
+def _oncalls(asking: Asking, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for n in range(0, len(ids), shifts.AT_ONCE):
+        some = ids[n : n + shifts.AT_ONCE]
+        query = {"user_ids[]": some, "since": utc(asking.at), "until": utc(asking.at + AHEAD)}
+        yield from asking.pager.wire.pages("/oncalls", of="oncalls", query=query)
+
+
+def _unnotified(asking: Asking) -> Iterator[CheckResult]:
+    """Name who is on call soon and has no rule by which PagerDuty would notify them of a page of ours."""
+    silent = {one.id: one for one in asking.pager.people() if one.silent}
+    on_call: dict[str, set[str]] = {}
+    for one in _oncalls(asking, sorted(silent)):
+        on_call.setdefault(str(one["user"]["id"]), set()).add(str(one["escalation_policy"]["summary"]))
+    for id, policies in sorted(on_call.items(), key=lambda pair: silent[pair[0]].name):
+        yield wrong(
+            f"{silent[id].name} is on call for {sentences.enumerated(sorted(policies))} within two weeks, and has no "
+            "rule by which PagerDuty would notify them of an urgent page. Have one added to their profile there."
+        )
+    if not on_call:
+        yield CheckResult("Everyone on call within two weeks has a rule by which PagerDuty notifies them of a page.")
 
 
 def _service(asking: Asking) -> Iterator[CheckResult]:
@@ -188,6 +210,7 @@ QUESTIONS: Final[tuple[Callable[[Asking], Iterator[CheckResult]], ...]] = (
     _key,
     _left_elsewhere,
     _sender,
+    _unnotified,
     _service,
     _webhook,
 )

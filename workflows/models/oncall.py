@@ -8,8 +8,8 @@ from incidents.models import Person
 class PagerUser(models.Model):
     """A user of the pager; matched to a person once by email, then pinned by id.
 
-    ``matched`` says how: by ``email``, by ``hand``, or not at all. A user whose match was removed by hand is not
-    matched by email again.
+    ``matched`` says how the two were joined: by ``email``, by ``hand``, or not at all. Someone who was parted by hand
+    is not joined by email again. The pager notifies one who is ``silent`` of nothing urgent, for want of a rule how.
     """
 
     class Matched(models.TextChoices):
@@ -27,6 +27,7 @@ class PagerUser(models.Model):
     matched_at = models.DateTimeField(null=True)
     matched_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     gone = models.BooleanField(default=False)
+    silent = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["name", "pager_id"]

@@ -144,6 +144,7 @@ def _callee(
         names=tuple(isolated(name) for name in names),
         gone=target.gone,
         nobody=nobody,
+        silent=silent(one.user for one in rung),
     )
 
 
@@ -160,7 +161,7 @@ def _user(user: PagerUser, usual: str) -> Callee:
     people = (_someone(person, "paged by name"),) if person else ()
     ref, ids = f"user/{user.pager_id}", (user.pager_id,)
     known = Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]), names=(name,))
-    return replace(known, gone=user.gone)
+    return replace(known, gone=user.gone, silent=silent([user]))
 
 
 def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
@@ -170,6 +171,11 @@ def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
     """
     found = ((user, joining.barred(user)) for user in users)
     return tuple(Stranger(user.pager_id, isolated(user.name), why) for user, why in found if why)
+
+
+def silent(users: Iterable[PagerUser]) -> tuple[str, ...]:
+    """Return the names of those whom the pager has no rule to notify of a page; their persons are read already."""
+    return tuple(isolated(user.person.name if user.person else user.name) for user in users if user.silent)
 
 
 def _on_schedule(row: PagerTarget, on: Mapping[str, tuple[OnCall, ...]]) -> tuple[Invitee, ...]:

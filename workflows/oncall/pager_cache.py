@@ -189,9 +189,15 @@ def _read(what: What, values: dict[str, Any]) -> None:
 
 def _write_users(known: Iterable[PagerPerson]) -> bool:
     before = {row.pager_id: row for row in PagerUser.objects.all()}
-    said = ("name", "email", "url", "gone")
+    said = ("name", "email", "url", "gone", "silent")
     users = {
-        one.id: PagerUser(pager_id=one.id, name=one.name[:200], email=one.email.strip()[:254], url=one.url[:500])
+        one.id: PagerUser(
+            pager_id=one.id,
+            name=one.name[:200],
+            email=one.email.strip()[:254],
+            url=one.url[:500],
+            silent=one.silent,
+        )
         for one in known
     }
     changed = [row for row in users.values() if not _same(before.get(row.pager_id), row, said)]

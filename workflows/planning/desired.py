@@ -117,10 +117,8 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
         for key, says in () if facts.is_drill else page_notes.unsent(facts.asked, paged=facts.paged):
             yield Gap(key, says)
         wanted_pages = tuple(participation.pages_of(facts))
-        for key, says in page_notes.in_maintenance(wanted_pages, paged=facts.paged):
-            yield Gap(key, says)
-        for key, says in page_notes.unheard(wanted_pages, paged=facts.paged):
-            yield Gap(key, says)
+        for doubt in (page_notes.in_maintenance, page_notes.unheard, page_notes.silent):
+            yield from (Gap(key, says) for key, says in doubt(wanted_pages, paged=facts.paged))
         for key, says in page_notes.nobody_on_call(wanted_pages, paged=facts.paged):
             yield Gap(key, says, told=False)  # the failed page itself is reported
         paged = wanted_pages if facts.chat else ()

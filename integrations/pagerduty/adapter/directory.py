@@ -19,12 +19,22 @@ Thing = Mapping[str, Any]
 
 
 def people(wire: Wire) -> list[PagerPerson]:
-    """Read every user who can be paged. Stakeholders can only view incidents and are never on call."""
-    return [_person(user) for user in wire.pages("/users", of="users") if user.get("role") not in STAKEHOLDERS]
+    """Read every user of the account who can be paged: stakeholders only look on, and are never on call."""
+    users = wire.pages("/users", of="users", query={"include[]": ["notification_rules"]})
+    return [_person(user) for user in users if user.get("role") not in STAKEHOLDERS]
 
 
 def _person(user: Thing) -> PagerPerson:
-    return PagerPerson(id=_id(user), name=_name(user), email=str(user.get("email") or ""), url=_url(user))
+    return PagerPerson(_id(user), _name(user), str(user.get("email") or ""), _url(user), silent=is_silent(user))
+
+
+def is_silent(user: Thing) -> bool:
+    """Return whether no rule of a user's says how to notify them of what is urgent, as every page of ours is.
+
+    https://support.pagerduty.com/main/docs/notification-rules
+    """
+    rules = user.get("notification_rules")
+    return isinstance(rules, list) and not any(rule.get("urgency") in {None, "high"} for rule in rules)
 
 
 def sender_id(wire: Wire, email: str) -> str:

@@ -14,7 +14,7 @@ STAKEHOLDERS: Final = frozenset({"read_only_user", "read_only_limited_user"})
 
 @dataclass(slots=True)
 class User:
-    """Someone who can be paged."""
+    """Someone who can be paged; ``notified_of`` are the urgencies for which they have a rule how."""
 
     id: str
     name: str
@@ -23,6 +23,7 @@ class User:
     time_zone: str = "Etc/UTC"
     role: str = "user"
     teams: list[str] = field(default_factory=list)
+    notified_of: list[str] = field(default_factory=lambda: ["high", "low"])
 
     @property
     def is_stakeholder(self) -> bool:

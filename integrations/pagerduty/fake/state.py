@@ -48,8 +48,9 @@ class AccountState(StandInState[PendingDelivery, Fault]):
         return super().next_id(prefix)
 
     def ring(self, incident: Incident, user: str, why: str) -> None:
-        """Notify a person of an incident."""
-        self.rang.append(Rang(self.now(), user, incident.id, why, incident.level, incident.urgency))
+        """Notify someone of an incident, if a rule of theirs says how."""
+        if incident.urgency in self.account.users[user].notified_of:
+            self.rang.append(Rang(self.now(), user, incident.id, why, incident.level, incident.urgency))
 
     def pages(self, *, user: str = "", incident: str = "") -> list[Rang]:
         """List the notifications, optionally of one person or one incident."""

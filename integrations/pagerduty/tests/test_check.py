@@ -65,8 +65,18 @@ def _disabled(account: fake.FakeAccount) -> None:
         subscription.disabled_until = account.now() + 3_600
 
 
+def _unruled(account: fake.FakeAccount, policy: str) -> None:
+    account.add_user("quinn", notified_of=["low"])
+    account.add_policy(policy, "quinn")
+    account.add_user("rae", notified_of=[])  # who is never on call
+
+
 SPOILT: Final[list[tuple[Spoil, str]]] = [
     (lambda account: account.account.users.pop("PUFIREKIND"), "PAGERDUTY_FROM is firekind@example.com, which is not"),
+    (
+        lambda account: _unruled(account, "Data"),
+        "Quinn is on call for Data within two weeks, and has no rule",
+    ),
     (lambda account: account.add_policy("Data", "firekind"), "is on the first level of Data within two weeks"),
     (
         lambda account: account.account.services.pop("PVFIREKIND"),

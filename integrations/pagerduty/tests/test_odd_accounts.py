@@ -55,17 +55,29 @@ def rung(pager: StraightPager, callee: Callee) -> set[str]:
 
 @pytest.mark.django_db
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rotas=st.lists(odd.rotas, min_size=2, max_size=2), policies=st.lists(odd.policies, min_size=1, max_size=2))
-@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["rota 0"], ["ann", "ann", "bob"], ["cat"]]])
-@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["ann", "firekind"]]])
-def test_who_is_said_to_be_paged_is_who_is_paged(rotas: list[odd.Rota], policies: list[list[list[str]]]) -> None:
+@given(
+    rotas=st.lists(odd.rotas, min_size=2, max_size=2),
+    policies=st.lists(odd.policies, min_size=1, max_size=2),
+    unruled=st.sets(st.sampled_from(odd.HANDLES)),
+)
+@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["rota 0"], ["ann", "ann", "bob"], ["cat"]]], unruled=set())
+@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["ann", "firekind"]]], unruled=set())
+@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["ann", "bob"]]], unruled={"bob"})
+def test_who_is_said_to_be_paged_is_who_is_paged(
+    rotas: list[odd.Rota], policies: list[list[list[str]]], unruled: set[str]
+) -> None:
+    """Also of those who have no rule by which PagerDuty would notify them of a page: it is said of each."""
     with transaction.atomic(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=GIVEN))
-        pager = read(odd.built(rotas, policies))
+        account = odd.built(rotas, policies)
+        for handle in unruled:
+            account.user(handle).notified_of = ["low"]
+        mute, pager = {account.user(handle).id for handle in unruled}, read(account)
         for n in range(len(policies)):
             for ref in (f"policy/PE{n}", f"service/PV{n}"):
                 callee = said(ref)
-                assert set(callee.ids) == rung(pager, callee), (ref, callee.label)
+                assert set(callee.ids) - mute == rung(pager, callee), (ref, callee.label)
+                assert len(callee.silent) == len(mute.intersection(callee.ids))
         transaction.set_rollback(True)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from incidents import sentences
 from workflows.planning.pages import OPENING, Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
 
-MAINTENANCE, UNHEARD, NOBODY = "maintenance/", "unheard/", "nobody/"  # key prefixes of warnings about unsent pages
+# Keys of what is said of pages before they go out.
+MAINTENANCE, UNHEARD, NOBODY, SILENT = "maintenance/", "unheard/", "nobody/", "silent/"
 
 
 def missing(
@@ -59,9 +60,22 @@ def unheard(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator
             yield f"{UNHEARD}{one.ref}", f"{says} Call someone, and set it to a user who is never on call."
 
 
+def silent(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each page still to be opened of which the pager notifies someone in no way."""
+    for one in _still_to_page(wanted, paged=paged):
+        if one.silent:
+            says = f"{unnotified(one.silent)}, so their phone does not ring for {one.name}."
+            yield f"{SILENT}{one.ref}", f"{says} Call them, or have a rule added to their profile in PagerDuty."
+
+
+def unnotified(names: Sequence[str]) -> str:
+    """Say that nobody's phone rings of those that a page goes to."""
+    return f"PagerDuty has no rule to notify {sentences.enumerated(names)} of an urgent page"
+
+
 def sent_all_the_same(key: str, *, paged: Iterable[Paged]) -> str:
-    """Say that a page went out despite this warning; empty for any other gap, and if none was sent."""
-    if not key.startswith((MAINTENANCE, UNHEARD, NOBODY)):
+    """Say that a page went out of which this gap warned; empty for any other gap, and where none was sent."""
+    if not key.startswith((MAINTENANCE, UNHEARD, NOBODY, SILENT)):
         return ""
     ref = key.partition("/")[2]
     sent = next((one for one in paged if one.ref == ref and one.is_open and one.status != OPENING), None)

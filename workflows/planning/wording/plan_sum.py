@@ -48,6 +48,7 @@ DOUBTS: Final = {
     "maintenance": "in a maintenance window",
     "unheard": "without notifying anyone",
     "nobody": "with no one on call",
+    "silent": "without notifying everyone",
 }
 REACH: Final = frozenset({"page", "over", "in", "more", "out", "people"})  # the parts about people
 

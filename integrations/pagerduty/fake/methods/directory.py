@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from integrations.pagerduty.fake.records import Json, Policy, Priority, Service, Team
@@ -28,11 +29,13 @@ def _priorities(state: AccountState, asked: ApiRequest) -> Json:
 def _users(state: AccountState, asked: ApiRequest) -> Json:
     people = named(state.account.users.values(), asked.one("query"), lambda user: f"{user.name}\n{user.email}")
     teams = set(asked.all("team_ids"))
-    return asked.page("users", [u for u in people if not teams or teams & set(u.teams)], shapes.of(state).user)
+    whole = partial(shapes.of(state).user, rules=asked.includes("notification_rules"))
+    return asked.page("users", [u for u in people if not teams or teams & set(u.teams)], whole)
 
 
 def _user(state: AccountState, asked: ApiRequest) -> Json:
-    return {"user": shapes.of(state).user(found(state.account.users, asked.at["id"]))}
+    user = found(state.account.users, asked.at["id"])
+    return {"user": shapes.of(state).user(user, rules=asked.includes("notification_rules"))}
 
 
 def _teams(state: AccountState, asked: ApiRequest) -> Json:

@@ -92,8 +92,8 @@ class Shapes:
         """Write a reference to a priority, if there is one."""
         return self.reference("priority", id, self.account.priorities[id].name) if id else None
 
-    def user(self, user: User) -> Json:
-        """Write a person."""
+    def user(self, user: User, *, rules: bool = False) -> Json:
+        """Write someone; ``rules`` in full how they are notified, which else is referred to."""
         return {
             **self.reference("user", user.id, user.name, type="user"),
             "name": user.name,
@@ -102,10 +102,18 @@ class Shapes:
             "job_title": user.title,
             "role": user.role,
             "teams": self.team_refs(user.teams),
-            "contact_methods": [],
-            "notification_rules": [],
+            "contact_methods": [self.reference("email_contact_method", f"{user.id}M", "Default")],
+            "notification_rules": [self._rule(user, urgency, whole=rules) for urgency in user.notified_of],
             "invitation_sent": False,
         }
+
+    def _rule(self, user: User, urgency: str, *, whole: bool) -> Json:
+        kind, id, says = "assignment_notification_rule", f"{user.id}{urgency[0].upper()}", "0 minutes: channel Default"
+        if not whole:
+            return self.reference(kind, id, says)
+        method = self.reference("email_contact_method", f"{user.id}M", "Default")
+        about = {"start_delay_in_minutes": 0, "contact_method": method, "urgency": urgency}
+        return {**self.reference(kind, id, says, type=kind), **about}
 
     def policy(self, policy: Policy) -> Json:
         """Write an escalation policy with its levels."""
