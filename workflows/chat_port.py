@@ -13,6 +13,9 @@ from workflows.planning.wording.card import Card
 UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
 """Codes of errors after which the chat takes nothing for anyone directly, until someone changes how it is set up."""
 
+WITHOUT_GROUPS: Final = frozenset({"plan_upgrade_required"})
+"""Codes of errors that say that a workspace has no user groups, and can have none as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Channel:
@@ -60,13 +63,14 @@ class Invited:
 
 @dataclass(frozen=True, slots=True)
 class UserGroup:
-    """A user group and the ids of its members."""
+    """A user group and the ids of its members, everyone included; nobody can mention one that is ``disabled``."""
 
     handle: str
     chat_id: str
     name: str
     members: tuple[str, ...]
-    channels: tuple[str, ...] = ()  # the channels that its members are added to
+    channels: tuple[str, ...] = ()  # those that its members are put into
+    disabled: bool = False
 
 
 class Chat(Protocol):
@@ -199,7 +203,10 @@ class Chat(Protocol):
         """Delete one of our files; one that is already deleted is fine."""
 
     def groups(self) -> Sequence[UserGroup]:
-        """Read every active user group with its members, in one call."""
+        """Read every user group with its members: one call.
+
+        Where the workspace can have none, raises ``VendorError`` with a code of ``WITHOUT_GROUPS``.
+        """
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:
         """Set all members of a user group; there must be at least one."""

@@ -24,6 +24,7 @@ PARTS: Final[dict[str, Part]] = {
     "slack": vendors.slack,
     "groups": vendors.groups,
     "pagerduty": vendors.pagerduty,
+    "types": vendors.types,
     "tracker": vendors.tracker,
     "mail": reached.mail,
     "sign-in": reached.sign_in,

@@ -7,6 +7,8 @@ from typing import Final
 
 from django.utils import timezone
 
+from incidents import sentences
+from incidents.models import IncidentType
 from integrations.check_result import CheckResult, note, wrong
 from integrations.pagerduty import checking as pagerduty_checking
 from integrations.pagerduty.adapter import current as pagerduty_current
@@ -19,6 +21,7 @@ from integrations.trackers import checking as tracker_checking
 from integrations.trackers.adapter import current as tracker_current
 from integrations.trackers.protocol import setup as tracker_setup
 from workflows.models import GroupChange, GroupRule
+from workflows.reconcile import retyping
 
 WITHOUT_SLACK: Final = "Slack is not connected: SLACK_BOT_TOKEN is not set. The web and the terminal do everything."
 WITHOUT_TRACKER: Final = "No issue tracker is connected: TRACKER is not set. Follow-ups stay here."
@@ -45,6 +48,19 @@ def groups() -> Iterator[CheckResult]:
         yield CheckResult(f"The app may edit user groups: it last wrote {written.rule}.")
     elif rules and not failed:
         yield note("No user group was written yet, so whether the app may edit them has not been seen.")
+
+
+def types() -> Iterator[CheckResult]:
+    """Yield what a declaration of each type would ask for in vain as things are known now, once for all types."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for type in IncidentType.objects.usable():
+        for gap in retyping.preview_declare(type=type).gaps:
+            found.setdefault(gap.key, (gap.says, []))[1].append(type.policy.name)
+    for says, (_, *others) in found.values():
+        same = f" The same goes for {sentences.enumerated(others)}." if others else ""
+        yield note(f"{says}{same}")
+    if not found:
+        yield CheckResult("Everyone and everything that types name is there.")
 
 
 def pagerduty() -> Iterator[CheckResult]:

@@ -24,7 +24,7 @@ from workflows.planning import actions
 from workflows.planning.captures import ProfileSource
 from workflows.planning.facts import Published
 from workflows.planning.invitee import Invitee
-from workflows.usergroups import workspace_cache
+from workflows.usergroups import absent_groups, workspace_cache
 
 Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, Page, AccessRequest)
 
@@ -51,6 +51,7 @@ class IncidentRows:
     """The rows that were read, by incident where there is one row for each."""
 
     groups: Mapping[str, tuple[Invitee, ...] | None]
+    why_no_group: Mapping[str, str]
     chat: bool
     sources: Mapping[str, ProfileSource]
     holders: Mapping[int, Person]
@@ -79,8 +80,10 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
     handles = {handle for incident in incidents for handle in incident.policy.groups}
     held = {person for incident in incidents for person in incident.roles.values()}
     chat = ports.chat()
+    groups = workspace_cache.members(handles)
     rows = IncidentRows(
-        groups=workspace_cache.members(handles),
+        groups=groups,
+        why_no_group=absent_groups.why(groups),
         chat=chat is not None,
         converts=chat is not None and chat.converts,
         sources=sources(),

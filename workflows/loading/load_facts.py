@@ -155,6 +155,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         is_closed=incident.private and incident.closed_at is not None,
         turned_away=_turned_away(rows.requests[incident.pk]),
         groups=rows.groups,
+        why_no_group=rows.why_no_group,
         chosen=_chosen(events, participants),
         told=tuple(one for one in told if channel_posts.is_told(one)),
         update=last.get("updated"),

@@ -20,13 +20,16 @@ class Group(models.Model):
 class DirectoryRead(models.Model):
     """When the workspace's people and groups were last read; at most one row.
 
-    ``workspace`` is the id of the connected workspace, empty before the first reading. Ids of channels, messages and
-    people belong to it.
+    ``workspace`` is the id of the one that is connected, empty while nobody has looked: ids of channels, messages and
+    people are those of this one. ``disabled`` are the handles of groups that somebody disabled; it is ``groupless``
+    where the workspace can have none.
     """
 
     groups_at = models.DateTimeField()
     people_at = models.DateTimeField()
     stale = models.BooleanField(default=False)
+    disabled = models.JSONField(default=list, db_default=[], blank=True)
+    groupless = models.BooleanField(default=False, db_default=False)
     workspace = models.CharField(max_length=32, blank=True, default="", db_default="")
 
     def __str__(self) -> str:

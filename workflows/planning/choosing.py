@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from incidents.policies.policy import OneOf, Policy
 from incidents.sentences import enumerated
 from workflows.planning.facts import Facts
 from workflows.planning.invitee import Invitee
-from workflows.planning.things import Gap
+from workflows.planning.things import DISABLED, GROUPLESS, Gap
 
 
 def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Invitee], list[Gap]]:
@@ -55,7 +56,7 @@ def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Invitee, ...]
         yield on_call or (), f"on call for {role.schedule}", gap
     if role.group:
         members = facts.groups.get(role.group, ())
-        gap = _missing_group(role.group, facts.policy) if members is None else None
+        gap = _missing_group(role.group, facts) if members is None else None
         yield members or (), f"the one of @{role.group}", gap
     if role.otherwise in facts.otherwise:
         yield (facts.otherwise[role.otherwise],), "named by the type", None
@@ -82,7 +83,7 @@ def missing_groups(facts: Facts) -> Iterator[Gap]:
         yield _unread_groups(facts.policy)
     for handle in (one for one in facts.policy.invite if one in facts.groups):
         if facts.groups[handle] is None:
-            yield _missing_group(handle, facts.policy)
+            yield _missing_group(handle, facts)
         elif not facts.groups[handle] and not facts.is_drill:
             yield _empty_group(handle, facts.policy)
 
@@ -96,11 +97,24 @@ def _unread_groups(policy: Policy) -> Gap:
     return Gap("groups", says)
 
 
-def _missing_group(handle: str, policy: Policy) -> Gap:
-    says = (
-        f"There is no user group @{handle} in this workspace, so no one was brought in for it. Create @{handle}, or "
-        f"change the type {policy.name}."
-    )
+NO_GROUP: Final = {
+    "": (
+        "There is no user group @{handle} in this workspace, so no one was brought in for it. Create @{handle}, or "
+        "change the type {type}."
+    ),
+    DISABLED: (
+        "The user group @{handle} is disabled in this workspace, so no one was brought in for it. Enable @{handle} in "
+        "Slack, or change the type {type}."
+    ),
+    GROUPLESS: (
+        "User groups need a paid Slack plan, so no one was brought in for @{handle}. Bring people in by name, or "
+        "change the type {type}."
+    ),
+}
+
+
+def _missing_group(handle: str, facts: Facts) -> Gap:
+    says = NO_GROUP[facts.why_no_group.get(handle, "")].format(handle=handle, type=facts.policy.name)
     return Gap(f"group/{handle}", says)
 
 

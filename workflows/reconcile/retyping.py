@@ -28,7 +28,7 @@ from workflows.planning.plan import Plan, plan
 from workflows.planning.plan_lines import FREE, PlanLine, being_opened
 from workflows.planning.wording import basis, privacy_notes, reminding, shut_out
 from workflows.reconcile import admitting
-from workflows.usergroups import workspace_cache
+from workflows.usergroups import absent_groups, workspace_cache
 
 SAID_ANEW = frozenset({"post", "small", "picture", "title"})  # keys of lines about our own messages
 
@@ -215,9 +215,11 @@ def _convertible(facts: Facts) -> bool:
 def _with_groups(facts: Facts) -> Facts:
     """Look up who the facts' policy names: groups, and with a pager also schedules and callees."""
     found = callees.known([facts.policy], pager=facts.pager)
+    groups = workspace_cache.members(set(facts.policy.groups))
     return replace(
         facts,
-        groups=workspace_cache.members(set(facts.policy.groups)),
+        groups=groups,
+        why_no_group=absent_groups.why(groups),
         on_call=found.on_call,
         otherwise=found.otherwise,
         callees=found.callees,

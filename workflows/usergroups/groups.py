@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
+
+from workflows.planning.things import DISABLED, GROUPLESS
 
 Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, from 1 for an escalation policy
 
@@ -125,15 +127,22 @@ class GroupDecision:
     write: frozenset[str] = frozenset()
 
 
-def verdict(belonging: Belonging, *, handle: str, here: Collection[str] | None, unsure: str = "") -> GroupDecision:
-    """Decide what to do with a group whose members are ``here``; None means that the group does not exist.
+NO_GROUP: Final = {
+    "": "There is no user group @{handle} in Slack. Create it there, or delete this rule.",
+    DISABLED: "The user group @{handle} is disabled in Slack. Enable it there, or delete this rule.",
+    GROUPLESS: "User groups need a paid Slack plan. Delete this rule, or change the plan.",
+}
+
+
+def verdict(
+    belonging: Belonging, *, handle: str, here: Collection[str] | None, unsure: str = "", why: str = ""
+) -> GroupDecision:
+    """Decide what becomes of a group whose members are ``here``; None is a group that there is not, and ``why``.
 
     An empty group is never written, and nothing is while it is unknown who belongs in it.
     """
     if here is None:
-        return GroupDecision(
-            "failed", f"There is no user group @{handle} in Slack. Create it there, or delete this rule."
-        )
+        return GroupDecision("failed", NO_GROUP[why].format(handle=handle))
     if unsure:
         return GroupDecision("waiting", unsure)
     if not belonging.members:

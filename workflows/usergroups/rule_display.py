@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from incidents.models import Person
 from workflows.models import Group, GroupChange, GroupRule, PagerTarget
-from workflows.usergroups import group_membership, groups, sync
+from workflows.usergroups import absent_groups, group_membership, groups, sync
 from workflows.usergroups.group_membership import GroupQuery
 from workflows.usergroups.groups import Belonging, Candidate, Subject
 
@@ -88,7 +88,8 @@ def dry_run(handle: str, *, sources: Sequence[Subject], permanent: Sequence[Pers
     [known] = group_membership.stand([GroupQuery(tuple(sources), tuple(permanent), at)], at=at)
     group = Group.objects.filter(handle=handle).first()
     here = frozenset(group.members) if group is not None else frozenset()
-    decided = groups.verdict(known.belonging, handle=handle, here=here if group else None, unsure=known.unsure)
+    why = absent_groups.why({handle: group}).get(handle, "")
+    decided = groups.verdict(known.belonging, handle=handle, here=here if group else None, unsure=known.unsure, why=why)
     names = _names(_ids(here, known.belonging))
     return _run(known.belonging, here, decided, names, handle=handle, group=group)
 

@@ -20,7 +20,7 @@ from workflows import ports
 from workflows.chat_port import Chat
 from workflows.models import DirectoryRead, Group, GroupRule, Limit
 from workflows.ports import VendorError
-from workflows.usergroups import group_membership, groups, history, workspace_cache
+from workflows.usergroups import absent_groups, group_membership, groups, history, workspace_cache
 from workflows.usergroups.group_membership import GroupQuery
 from workflows.usergroups.groups import GroupDecision
 from workflows.usergroups.history import Look, Synced
@@ -91,16 +91,20 @@ def differing(*, at: datetime) -> list[Look]:
 
 
 def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
-    """Compare who belongs in each rule's group with who is in it, as last read: at most seven queries."""
+    """Compare who belongs in each rule's group with who is in it, by what was last read: eight queries at most."""
     rules = list(asked.prefetch_related("permanent"))
     there = {one.handle: one for one in Group.objects.filter(handle__in=[rule.handle for rule in rules])}
+    why = absent_groups.why({rule.handle: there.get(rule.handle) for rule in rules})
     read = DirectoryRead.objects.first()
     standings = group_membership.stand([GroupQuery.of(rule) for rule in rules], at=at)
-    return [_look(rule, there.get(rule.handle), known, read) for rule, known in zip(rules, standings, strict=True)]
+    return [
+        _look(rule, there.get(rule.handle), known, read, why=why.get(rule.handle, ""))
+        for rule, known in zip(rules, standings, strict=True)
+    ]
 
 
 def _look(
-    rule: GroupRule, group: Group | None, known: group_membership.GroupStatus, read: DirectoryRead | None
+    rule: GroupRule, group: Group | None, known: group_membership.GroupStatus, read: DirectoryRead | None, *, why: str
 ) -> Look:
     if read is None:
         return Look(
@@ -108,7 +112,7 @@ def _look(
         )
     here = _here(rule, group, read)
     unsure = _another_group(rule, group) or known.unsure
-    decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=unsure)
+    decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=unsure, why=why)
     return Look(rule, known.belonging, group, decided, frozenset(here or ()))
 
 

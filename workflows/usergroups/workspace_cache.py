@@ -24,7 +24,8 @@ from incidents.people import person_matching
 from workflows import chat_port, ports
 from workflows.models import DirectoryRead, Group
 from workflows.planning.invitee import Invitee
-from workflows.usergroups import group_membership
+from workflows.usergroups import absent_groups, group_membership
+from workflows.usergroups.absent_groups import ReadGroups
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +122,8 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
         return False
     with _mark_taken() as mark:
         read = DirectoryRead.objects.first()
-        groups = list(chat.groups())
+        said = absent_groups.read(chat)
+        groups = list(said.in_use)
         named = {chat_id for group in groups for chat_id in group.members}
         unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
         workspace = chat.workspace_id if read is None else ""
@@ -139,8 +141,8 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
             if known is not None and (now and now.people_at) == (read and read.people_at):
                 told = _told_of(known, before)
                 _follow(person_matching.follow(known, told=told))
-                said = (one for one in known if one.chat_id not in told)
-                _record([*said, *(strangers := _strangers(unknown, known))])
+                newer = (one for one in known if one.chat_id not in told)
+                _record([*newer, *(strangers := _strangers(unknown, known))])
                 person_matching.disown(known, told=told)
                 if another:
                     person_matching.unlist([*known, *strangers], told=told)
@@ -148,7 +150,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
                 known = None
             mark.is_done = (now and now.groups_at) == (read and read.groups_at)
             changed = mark.is_done and _write(groups)
-            _note_read(at, groups=mark.is_done, people=known is not None, workspace=workspace)
+            _note_read(at, groups=said if mark.is_done else None, people=known is not None, workspace=workspace)
         return changed or known is not None
 
 
@@ -193,16 +195,14 @@ def _mark_taken() -> Iterator[_Mark]:
             mark_stale()
 
 
-def _note_read(at: datetime, *, groups: bool, people: bool, workspace: str) -> None:
+def _note_read(at: datetime, *, groups: ReadGroups | None, people: bool, workspace: str) -> None:
     at = clock.at(at)
-    read = {"groups_at": at} if groups else {}
-    read |= {"people_at": at} if people else {}
+    read: dict[str, object] = {"people_at": at} if people else {}
+    if groups is not None:
+        read |= {"groups_at": at, "disabled": [*groups.disabled], "groupless": groups.groupless}
     if read:
-        DirectoryRead.objects.update_or_create(
-            pk=1,
-            defaults=read,
-            create_defaults={"groups_at": at, "people_at": at, "stale": False, "workspace": workspace},
-        )
+        fresh = {"groups_at": at, "people_at": at, "stale": False, "workspace": workspace}
+        DirectoryRead.objects.update_or_create(pk=1, defaults=read, create_defaults=fresh | read)
 
 
 def note(one: person_matching.ChatProfile) -> None:

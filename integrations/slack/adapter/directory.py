@@ -25,18 +25,13 @@ def people(wire: Wire, *, team_id: str) -> list[ChatProfile]:
 
 
 def groups(wire: Wire) -> list[UserGroup]:
-    """Read the active groups with their members, in one call.
+    """Read the groups, each with its members: one call, which a workspace on a free plan refuses.
 
     A group without a handle, or with another's handle as an import may leave behind, is skipped: no one could name it.
     """
-    try:
-        answer = wire.call("usergroups.list", include_users=True, include_disabled=False)
-    except VendorError as error:
-        if error.code == "plan_upgrade_required":
-            return []  # a free workspace has no groups, so each group that a policy names is a gap
-        raise
+    answer = wire.call("usergroups.list", include_users=True, include_disabled=True)
     found: dict[str, UserGroup] = {}
-    for one in answer["usergroups"]:
+    for one in sorted(answer["usergroups"], key=_is_disabled):
         handle = str(one.get("handle") or "")
         if handle and len(handle) <= HANDLE_CHARS:
             found.setdefault(handle, _group(one, handle))
@@ -50,7 +45,12 @@ def _group(one: Mapping[str, Any], handle: str) -> UserGroup:
         name=str(one.get("name") or handle)[:200],
         members=tuple(one.get("users") or ()),
         channels=_channels(one.get("prefs") or {}),
+        disabled=_is_disabled(one),
     )
+
+
+def _is_disabled(group: Mapping[str, Any]) -> bool:
+    return bool(group.get("date_delete"))
 
 
 def _channels(prefs: Mapping[str, Any]) -> tuple[str, ...]:

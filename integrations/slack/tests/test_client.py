@@ -12,6 +12,7 @@ from integrations.slack.adapter import cursors, directory
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
+from workflows.chat_port import WITHOUT_GROUPS
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
@@ -261,9 +262,11 @@ def test_a_group_that_is_gone_is_said(chat: SlackChat) -> None:
         chat.set_group("S0GONE", ["U0ANN"])
 
 
-def test_a_plan_without_groups_has_none(slack: fake.FakeSlack, chat: SlackChat) -> None:
+def test_a_plan_without_groups_says_so(slack: fake.FakeSlack, chat: SlackChat) -> None:
     slack.workspace.plan = "free"
-    assert chat.groups() == []
+    with pytest.raises(VendorError) as refused:
+        chat.groups()
+    assert refused.value.code in WITHOUT_GROUPS
 
 
 def test_slackbot_and_leavers_are_known_for_what_they_are(slack: fake.FakeSlack, chat: SlackChat) -> None:
