@@ -170,6 +170,24 @@ def test_of_a_page_that_went_two_ways_one_is_left_or_none(
         )
 
 
+@pytest.mark.parametrize("has_alerts", [True, False])
+@pytest.mark.parametrize(("night", "late"), [
+    pytest.param((leads_to, weather), (200, "timed out", 10.0), id=f"{leads_to}-{weather}")
+    for leads_to, weather in product(LEADS_TO, WEATHER)
+], indirect=True)  # fmt: skip
+def test_a_page_that_somebody_resolved_rings_nobody_for_long_by_a_request_that_comes_late(
+    night: Duty, late: Late, has_alerts: bool
+) -> None:
+    """Also where PagerDuty tells its key, as of an incident that was opened as one, or by an event without an alert."""
+    for service in night.account.account.services.values():
+        service.has_alerts = has_alerts
+    incident = declared(night, late, target=TARGETS[0])
+    end(night, late, incident, "resolved there")
+    live_through(night, late, incident, hears=True)
+    assert still_open(night) == []
+    assert not Page.objects.get().is_open
+
+
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(
     ("night", "late"), [((leads_to, "down for 30 s"), (0.1, "", 10.0)) for leads_to in LEADS_TO], indirect=True

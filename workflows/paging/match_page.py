@@ -67,8 +67,13 @@ def with_incidents(pages: QuerySet[Page]) -> QuerySet[Page]:
 
 
 def _is_a_second(page: Page, told: PagerIncident) -> bool:
-    """Return whether a pager incident is a second one, other than the open page with its key."""
-    return page.is_open and "" not in {page.pager_id, told.id} and told.id != page.pager_id
+    """Return whether an incident of the pager is another one than the page that has its key.
+
+    Of a page that was ended there, too: nobody is to be paged again by a request of ours that came late.
+    """
+    ended_there = page.status == Page.Status.RESOLVED and page.withdrawn_at is None
+    is_another = "" not in {page.pager_id, told.id} and told.id != page.pager_id
+    return is_another and (page.is_open or ended_there)
 
 
 def _opened_twice(told: PagerIncident) -> list[int]:

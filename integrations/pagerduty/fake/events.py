@@ -97,8 +97,13 @@ def _open(state: AccountState, service: Service, integration: Integration, event
         details=payload.get("custom_details"),
     )
     urgency = "high" if payload["severity"] in ("critical", "error") else "low"
+    about: Json = {"agent": agent, "urgency": urgency}
     with suppress(ErrorAnswer):
-        report(state, service, alert, agent=agent, urgency=urgency)
+        if service.has_alerts:
+            report(state, service, alert, **about)
+        else:
+            title, policy = alert.summary, service.policy
+            changes.open_incident(state, title=title, service=service.id, policy=policy, key=alert.key, **about)
 
 
 def report(state: AccountState, service: Service, alert: Alert, *, agent: Json, **about: Any) -> Incident:

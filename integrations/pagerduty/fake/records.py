@@ -119,9 +119,10 @@ class Service:
     """A service that incidents are opened on.
 
     With ``grouping`` an alert may join an open incident instead of opening one: ``time`` (for ``timeout`` minutes of
-    the configuration, where 0 means as long as it is open), ``intelligent``, or ``content_based`` on the configured
-    ``fields``. After ``acknowledgement_timeout`` seconds an acknowledged incident notifies again; after
-    ``auto_resolve_timeout`` seconds an open one is resolved. None disables either.
+    the configuration, 0 as long as it is open), ``intelligent``, or ``content_based`` on the ``fields`` named there.
+    One that ``has_alerts`` makes an alert of each event; else an event opens an incident that has its key and none.
+    After ``acknowledgement_timeout`` seconds an acknowledged incident rings again, after ``auto_resolve_timeout`` an
+    open one is resolved, unless they are None.
     """
 
     id: str
@@ -133,6 +134,7 @@ class Service:
     status: str = "active"
     grouping: str = ""
     grouping_config: Json = field(default_factory=dict)
+    has_alerts: bool = True
     acknowledgement_timeout: int | None = None
     auto_resolve_timeout: int | None = None
 

@@ -147,7 +147,7 @@ class Shapes:
             "name": service.name,
             "description": service.description,
             "status": service.status,
-            "alert_creation": "create_alerts_and_incidents",
+            "alert_creation": "create_alerts_and_incidents" if service.has_alerts else "create_incidents",
             "acknowledgement_timeout": service.acknowledgement_timeout,
             "auto_resolve_timeout": service.auto_resolve_timeout,
             "alert_grouping_parameters": {"type": service.grouping or None, "config": service.grouping_config or None},
