@@ -107,11 +107,13 @@ def _joined(user: User) -> Person:
 def record(known: list[ChatProfile]) -> None:
     """Write what the workspace says about its people, new or changed; no one is deleted.
 
-    A person known only by email is pinned to the chat id once, unless the profile is a guest's or an external person's,
-    whose email proves nothing. An email that already belongs to another person stays with that person. The caller holds
-    a lock against other readers of the workspace; a door may add someone in the meantime.
+    Someone already known by email alone is pinned to the chat id once, unless a guest or from elsewhere, whose
+    email proves nothing. An email that already belongs to another person is left with that person, unless the
+    workspace says that theirs is another one now. The caller holds a lock against other readers of the workspace; a
+    door may add someone meanwhile.
     """
     _pin(known)
+    _let_go(known)
     here = {person.chat_id: person for person in Person.objects.filter(chat_id__in=[one.chat_id for one in known])}
     said = {one.email.lower() for one in known if one.email}  # folded like the constraint; proves nothing
     owned = Person.objects.annotate(low=Lower("email")).filter(low__in=said)
@@ -202,6 +204,15 @@ def _pin(known: list[ChatProfile]) -> None:
             Person.objects.filter(pk=person.pk).update(chat_id=one.chat_id)
         elif met.user_id is None:  # met in the chat before the workspace was read
             same_person.merge(person, into=met, role=_role(person.role, met.role))
+
+
+def _let_go(known: list[ChatProfile]) -> None:
+    """Take addresses from whoever has another one now, so that those whose they are by now can have them."""
+    said = {one.chat_id: one.email for one in known}
+    had = Person.objects.filter(chat_id__in=said).exclude(email="").values_list("chat_id", "email")
+    moved = [chat_id for chat_id, email in had if said[str(chat_id)].lower() != email.lower()]
+    if moved:
+        Person.objects.filter(chat_id__in=moved).update(email="")
 
 
 def _role(*roles: str) -> str:

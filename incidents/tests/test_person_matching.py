@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
 from incidents import lifecycle, visibility
@@ -37,6 +40,27 @@ def test_whoever_is_met_before_the_workspace_was_read_has_a_name_at_least(db: No
     assert person_matching.by_chat_id("U8", name="ben").name == "ben"
     assert person_matching.by_chat_id("U8", name="another").name == "ben"
     assert Person.objects.count() == 2
+
+
+ADDRESSES = ("ann@example.com", "ben@example.com", "Ann@example.com", "")
+
+
+@pytest.mark.django_db
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=st.permutations(ADDRESSES), after=st.permutations([*ADDRESSES, "eve@example.com"]))
+@example(before=ADDRESSES, after=["ben@example.com", "ann@example.com", "", ""])
+def test_an_address_is_whose_the_workspace_says_it_is_now(before: Sequence[str], after: Sequence[str]) -> None:
+    """Also where people exchange theirs, or one has the address that another had: by one reading of everyone."""
+    with transaction.atomic():
+        for said in (before, after):
+            people = [ChatProfile(f"U{n}", f"P{n}", email=said[n]) for n in range(4)]
+            person_matching.record(people)
+            has = dict(Person.objects.filter(chat_id__in=["U0", "U1", "U2", "U3"]).values_list("chat_id", "email"))
+            for key in {one.email.lower() for one in people if one.email}:
+                whose = [one.chat_id for one in people if one.email.lower() == key]
+                assert [id for id in whose if has[id].lower() == key], "nobody has an address that is somebody's"
+            assert all(has[one.chat_id] in {"", one.email} for one in people)
+        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize(
