@@ -13,6 +13,16 @@ from workflows.planning.wording.card import Card
 UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
 """Codes of errors after which the chat takes nothing for anyone directly, until someone changes how it is set up."""
 
+OF_THE_WORKSPACE: Final = frozenset(
+    {
+        *("access_denied", "app_access_restricted", "cannot_create_channel", "ekm_access_denied"),
+        *("enterprise_is_restricted", "feature_not_enabled", "file_deleting_disabled", "file_type_not_allowed"),
+        *("file_upload_size_restricted", "file_uploads_disabled", "file_uploads_except_images_disabled"),
+        *("message_limit_exceeded", "missing_scope", "no_permission", "not_allowed_token_type", "not_an_enterprise"),
+        *("permission_denied", "posting_to_channel_denied", "restricted_action", "storage_limit_reached"),
+    }
+)
+"""Errors by which the workspace, or how the app is installed in it, refuses a step whatever it is about."""
 WITHOUT_GROUPS: Final = frozenset({"plan_upgrade_required"})
 """Codes of errors that say that a workspace has no user groups, and can have none as it is."""
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
+
+OF_THE_ACCOUNT: Final = frozenset({"2008", "2010", "2012", "2014", "http_402", "http_403"})
+"""Errors by which the account, or what the key may do in it, refuses a step whatever it is about."""
 
 
 @dataclass(frozen=True, slots=True)

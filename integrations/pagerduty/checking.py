@@ -17,6 +17,7 @@ from integrations.pagerduty.protocol import error_messages
 from integrations.pagerduty.protocol.event_words import KINDS
 from integrations.pagerduty.protocol.setup import Setup
 from workflows.models import Page
+from workflows.pager_port import OF_THE_ACCOUNT
 from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
@@ -25,7 +26,7 @@ if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code t
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
 REFUSED: Final = ("http_401", "2006")  # the key itself, and not what it asks for
-REFUSALS: Final = {code: error_messages.words(code) for code in error_messages.OF_THE_ACCOUNT}
+REFUSALS: Final = {code: error_messages.words(code) for code in OF_THE_ACCOUNT}
 # PagerDuty's addresses in each of its regions: of the REST API, and of events.
 ELSEWHERE: Final = ("api.pagerduty.com", "events.pagerduty.com")
 IN_THE_EU: Final = ("api.eu.pagerduty.com", "events.eu.pagerduty.com")

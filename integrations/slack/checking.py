@@ -13,7 +13,7 @@ from integrations.check_result import CheckResult, note, unanswered, wrong
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.protocol import error_messages, installation
 from integrations.slack.protocol.setup import Setup
-from workflows.chat_port import UNTELLABLE
+from workflows.chat_port import OF_THE_WORKSPACE, UNTELLABLE
 from workflows.effects.failing import announcements
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE
@@ -24,7 +24,7 @@ from workflows.ports import VendorError
 TRIED: Final = Card("tried", "A test message", "Firekind writes here when you have to do something by hand.")
 OLD: Final = "The app was installed from a manifest that is older than this Firekind"
 NEW: Final = "Paste the output of `manage.py slack_manifest` into the app's *App Manifest* page and reinstall the app."
-REFUSALS: Final = {code: error_messages.words(code) for code in error_messages.OF_THE_WORKSPACE}
+REFUSALS: Final = {code: error_messages.words(code) for code in OF_THE_WORKSPACE}
 CONVERTS: Final = "admin.conversations:write"
 VERIFY: Final = (
     "If the app's page says under *Event Subscriptions* that the address is not verified, press Retry next to it: no "

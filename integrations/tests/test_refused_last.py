@@ -19,13 +19,17 @@ from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.rules import COMMON_ERRORS, RULES
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from workflows.chat_port import OF_THE_WORKSPACE
 from workflows.effects.failing import failures
+from workflows.effects.failing import refused_last as steps_refused
 from workflows.models import Effect
+from workflows.pager_port import OF_THE_ACCOUNT
 from workflows.planning.actions import KINDS
+from workflows.reconcile import retyping
 from workflows.status import manual_steps, progress
 
-SLACK: Final = {code: error_messages.words(code) for code in error_messages.OF_THE_WORKSPACE}
-PAGER: Final = {code: pager_words.words(code) for code in pager_words.OF_THE_ACCOUNT}
+SLACK: Final = {code: error_messages.words(code) for code in OF_THE_WORKSPACE}
+PAGER: Final = {code: pager_words.words(code) for code in OF_THE_ACCOUNT}
 # What a story of a declaration, a retype to a private type and its end asks for.
 ASKED: Final = (
     "bookmarks.add",
@@ -53,18 +57,18 @@ def story(house: House) -> Incident:
 
 def test_every_step_of_a_vendor_has_its_words() -> None:
     steps = {method for kind in KINDS.values() for method in kind.methods.values() if kind.port != "profiler"}
-    assert {*refused_last.DEEDS} == steps
+    assert {*steps_refused.DEEDS} == steps
 
 
 def test_every_error_that_speaks_of_the_workspace_is_one_of_its_setup() -> None:
     of_it = {code for code, says in error_messages.WORDS.items() if says.startswith(("This workspace", "A workspace"))}
     elsewhere = {"restricted_action_thread_locked"}
-    assert of_it - elsewhere <= error_messages.OF_THE_WORKSPACE
+    assert of_it - elsewhere <= OF_THE_WORKSPACE
 
 
 def refusal_of(method: str) -> str:
     """One of the errors by which a workspace may refuse a method."""
-    every = (RULES[method].errors | COMMON_ERRORS) & error_messages.OF_THE_WORKSPACE
+    every = (RULES[method].errors | COMMON_ERRORS) & OF_THE_WORKSPACE
     return random.Random(method).choice(sorted(every))
 
 
@@ -121,3 +125,41 @@ def test_a_key_that_may_only_read_is_named_once_a_page_was_refused(duty: Duty) -
     duty.account.faults.clear()
     duty.house.declare("Checkout is down again", type="major")
     assert not says()
+
+
+def warned(house: House, incident: Incident, to: str, *, by: str = "dee") -> list[str]:
+    plan = retyping.preview(incident, to=house.type(to), by=house.person(by))
+    return [line.text for line in plan.lines if line.key == "refused"]
+
+
+def test_a_plan_says_what_was_refused_of_what_it_is_about_to_do_until_it_is_done(house: House) -> None:
+    known = house.declare("Known")
+    house.slack.faults.add("error", method="conversations.create", error="restricted_action")
+    refused = house.retype(house.declare("Refused"), "security")
+    (says,) = warned(house, known, "security")
+    assert says.startswith("Slack refused to create a private channel when last asked, and may again. A workspace")
+    assert warned(house, known, "major") == [], "it has a channel"
+    declaring = retyping.preview_declare(type=house.type("security"), by=house.person("dee"))
+    assert says in [line.text for line in declaring.lines]
+    assert warned(house, known, "security", by="eve") == [], "that there is a private incident is not hers to know"
+    guests = declaring.without_names()
+    assert says in [line.text for line in guests.lines]
+
+    plan = retyping.preview(known, to=house.type("security"), by=house.person("dee"))
+    house.slack.faults.clear()
+    failures.retry_all(Effect.objects.filter(incident=refused, state="failed"), at=timezone.now())
+    house.settle(refused)
+    assert warned(house, known, "security") == []
+    with pytest.raises(retyping.PlanChanged):
+        house_confirm(house, known, plan.digest)
+
+
+def house_confirm(house: House, incident: Incident, digest: str) -> None:
+    retyping.confirm(incident, to=house.type("security"), by=house.person("dee"), at=house.now(), digest=digest)
+
+
+def test_a_plan_says_that_the_key_may_only_read(duty: Duty) -> None:
+    duty.account.faults.add("forbidden", method="POST", path="/incidents")
+    duty.house.declare("Checkout is down", type="major")
+    (says,) = warned(duty.house, duty.house.declare("Another"), "major")
+    assert says.startswith("PagerDuty refused to open a page when last asked, and may again.")

@@ -14,7 +14,7 @@ from incidents.lifecycle.circle import Admission
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.policies.policy import Policy, moves_room, private_after
 from workflows import ports
-from workflows.effects.failing import failures
+from workflows.effects.failing import failures, refused_last
 from workflows.loading import load_facts
 from workflows.loading.incident_rows import someone
 from workflows.models import Alert
@@ -131,7 +131,7 @@ def _work_out(
     result = plan(desired_state(after), known.observed, tries_again=ports.connected().keys())
     opening = sum(1 for _ in being_opened(known.observed))
     beside = {"alerts": alerts, "replays": replays, "duplicates": duplicates, "opening": opening}
-    result = _with_notes(result, known.facts, after, beside=beside)
+    result = _with_refusals(_with_notes(result, known.facts, after, beside=beside), by=by)
     admission = admitting.of(after, participation.of(after))
     whom = _whom(result, known.facts, after, admission)
     choice = (sorted(one.pk for one in bring), come)
@@ -157,7 +157,7 @@ def preview_declare(
 ) -> Plan:
     """Return what declaring an incident of this type would do."""
     facts = load_facts.of_declaring(type, by=by, lead=lead, services=services, is_drill=is_drill)
-    result = _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
+    result = _with_refusals(_without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts), by=by)
     result = _with_reminders(result, None, type.policy)
     return _shown_to(by, replace(result, lines=(*result.lines, *_not_invited(facts))))
 
@@ -269,6 +269,12 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, beside: Mapping[st
 
 def _with_reminders(result: Plan, before: Policy | None, after: Policy) -> Plan:
     return replace(result, lines=(*result.lines, *reminding.lines(before, after)))
+
+
+def _with_refusals(result: Plan, *, by: Person | None) -> Plan:
+    """Say what a vendor refused of what is to be done, in incidents that ``by`` may see: of others nobody learns."""
+    lines = (PlanLine("!", says, "refused") for says in refused_last.ahead(result.actions, by=by))
+    return replace(result, lines=(*result.lines, *lines))
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:

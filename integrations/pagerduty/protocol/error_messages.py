@@ -78,10 +78,6 @@ WORDS: Final[dict[str, str]] = {
 }
 
 
-OF_THE_ACCOUNT: Final = frozenset({"2008", "2010", "2012", "2014", "http_402", "http_403"})
-"""Errors by which the account, or what the key may do in it, refuses a step whatever it is about."""
-
-
 def words(code: str) -> str:
     """Return the message for a code, with what to do next."""
     says = f"PagerDuty responded with {code.replace('_', ' ')}. Check there, then retry."

@@ -117,18 +117,6 @@ WORDS: Final[dict[str, str]] = {
 }
 
 
-OF_THE_WORKSPACE: Final = frozenset(
-    {
-        *("access_denied", "app_access_restricted", "cannot_create_channel", "ekm_access_denied"),
-        *("enterprise_is_restricted", "feature_not_enabled", "file_deleting_disabled", "file_type_not_allowed"),
-        *("file_upload_size_restricted", "file_uploads_disabled", "file_uploads_except_images_disabled"),
-        *("message_limit_exceeded", "missing_scope", "no_permission", "not_allowed_token_type", "not_an_enterprise"),
-        *("permission_denied", "posting_to_channel_denied", "restricted_action", "storage_limit_reached"),
-    }
-)
-"""Errors by which the workspace, or how the app is installed in it, refuses a step whatever it is about."""
-
-
 def words(code: str, *, needed: str = "") -> str:
     """Return the message for an error code; ``needed`` is the permission that Slack says is missing."""
     if code == "missing_scope" and needed:

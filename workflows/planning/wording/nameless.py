@@ -12,7 +12,7 @@ from workflows.planning.plan_lines import PlanLine
 NAMELESS: Final = frozenset(
     (
         *("channel", "outlet", "post", "small", "picture", "archived", "outside", "closed", "capture"),
-        *("chat", "pager", "private", "ticket", "reminder"),
+        *("chat", "pager", "private", "ticket", "reminder", "refused"),
     )
 )
 PEOPLE: Final = PlanLine("+", "bring in or page the people the type names", "people")  # stands for all of them
