@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from typing import IO, Any
@@ -25,7 +25,7 @@ from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, DiskFull, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
 from incidents.live import live_stream
-from incidents.outages import database_watch, outage_answer
+from incidents.outages import answer_time, database_watch, outage_answer
 from integrations.api import gate
 from integrations.metrics import counting
 from integrations.slack.doors import early, signing
@@ -146,6 +146,8 @@ class Application(ASGIHandler):
         return await sync_to_async(self._ask, thread_sensitive=False, executor=self._files)(scope)
 
     def _ask(self, scope: Scope) -> HttpResponse | None:
+        if database_watch.is_away():
+            return outage_answer.answer(scope["path"])
         try:
             authorization, cookie = request_body.header(scope, b"authorization"), request_body.header(scope, b"cookie")
             with self._connected(scope), request_origin.at("api", (scope.get("client") or [""])[0]):
@@ -156,8 +158,13 @@ class Application(ASGIHandler):
             return outage_answer.answer(scope["path"], error)
 
     def _is_expected(self, scope: Scope, body: IO[bytes]) -> bool:
-        with self._connected(scope), suppress(Error):  # the door runs into the same error, and answers it
-            return early.is_expected(**_signed(scope, body))
+        if database_watch.is_away():  # which the door says
+            return False
+        try:
+            with self._connected(scope):
+                return early.is_expected(**_signed(scope, body))
+        except Error as error:
+            database_watch.is_to_blame(error)  # finds it out for the door, which answers
         return False
 
     @contextmanager
@@ -174,7 +181,8 @@ class Application(ASGIHandler):
         if apart is not None:
             return (await self._in_thread(apart, scope, body))[0]
         if scope["path"].startswith(DOORS) and not _is_event(scope):
-            with self._people.one(), self._overdue.one_after(OVERDUE_S):
+            in_time = answer_time.until(time.monotonic() + answer_time.SLACK_S)
+            with in_time, self._people.one(), self._overdue.one_after(OVERDUE_S):
                 return await self._in_turn(self._commands_line, self._commands, scope, body)
         await self._overdue.give_way(patience_s=GIVES_WAY_S)
         if scope["path"].startswith(PAGER_DOOR):

@@ -20,6 +20,8 @@ from django.urls import path
 from config.http import serving
 from config.http.serving import Application
 from incidents.live import live_stream
+from incidents.outages import answer_time, database_watch
+from integrations.api import gate
 from integrations.metrics import counting
 from integrations.slack.doors import signing
 from integrations.slack.doors.http import LateResponse
@@ -40,6 +42,10 @@ def page(request: HttpRequest) -> HttpResponse:
 def look(request: HttpRequest, n: int) -> HttpResponse:
     assert let_go.wait(30)
     return page(request)
+
+
+def hurried(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(b"in time" if answer_time.left_s() <= answer_time.SLACK_S else b"whenever")
 
 
 def broken(request: HttpRequest) -> HttpResponse:
@@ -77,6 +83,7 @@ urlpatterns = [
     path("incidents/amber-otter/evidence/1/<int:n>", look),
     path("slack/events", page),
     path("slack/slow/<int:n>", look),
+    *(path(f"{door}hurried", hurried) for door in ("", "slack/", "pagerduty/")),
     path("incidents/amber-otter/evidence/2/", page),
     path("pagerduty/webhook", page),
     path("broken", broken),
@@ -134,6 +141,23 @@ def test_doors_have_threads_of_their_own() -> None:
     assert answer("/slack/events", body=b"{}", kind="application/json") == (200, b"{}")
     assert answer("/pagerduty/webhook", body=b"{}", kind="application/json") == (200, b"{}")
     assert seen == ["command_0", "event_0", "pager_0"]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("/slack/hurried", b"in time"), ("/pagerduty/hurried", b"whenever"), ("/hurried", b"whenever")],
+)
+def test_only_who_asks_in_slack_has_to_be_answered_in_time(path: str, says: bytes) -> None:
+    assert answer(path, body=b"x") == (200, says)
+
+
+def test_programs_wait_for_nothing_while_it_is_known_that_the_database_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(database_watch, "is_away", lambda: True)
+    monkeypatch.setattr(gate, "check", lambda *_, **__: pytest.fail("the database was asked"))
+    status, says = answer("/api/v1/incidents/amber-otter/evidence", body=b"a;b 1")
+    assert (status, json.loads(says)["error"]) == (503, "unavailable")
 
 
 def test_what_nobody_here_has_to_know_takes_no_thread_and_no_request() -> None:

@@ -1,8 +1,9 @@
 """Whether the database responds, found out by the first caller that waits for it and shared with all others.
 
-A server that is frozen, or behind a network that drops packets, refuses nothing: callers would wait forever, and none
-of the server's own time-outs can help. So if a statement is not answered in time, a new connection is attempted. If
-that is not answered either, the statement is abandoned; if it is, the statement is only slow, and continues.
+A server that is frozen, or behind a network that swallows packets, refuses nothing: whoever waits for it waits for
+ever, and no time-out of the server's own can help. So a statement that is not answered for a moment has a new
+connection asked for. If that is not answered either, the statement is given up; if it is, the statement is only slow,
+and goes on, unless whoever asked is not there for that long (`answer_time`): then it is given up as well.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, Operation
 from psycopg import errors, pq
 from psycopg.abc import PQGen, Query
 
+from incidents.outages import answer_time
 from incidents.outages.breaker import Breaker
 
 log = logging.getLogger(__name__)
@@ -60,13 +62,18 @@ class Patience:
     lock_s: float | None = None
 
 
-# Slack waits three seconds, and a busy machine needs a while to open a connection. A caller that is not the first in
-# line for a row waits twice as long: for the one ahead of it, and for the row.
-IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0, lock_s=1.2)
-REPLANNED: Final = "RevalidateCachedQuery"  # PostgreSQL's function name, because its message may be in any language
-STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours needs on a busy machine
+# Slack waits three seconds; a busy machine takes a while to begin a connection. Whoever is not the first to wait for a
+# row waits twice as long: for the one before them, and for the row.
+IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=1.5, lock_s=1.2)
+REPLANNED: Final = "RevalidateCachedQuery"  # in PostgreSQL; its sentence may be in any language
+STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours takes on a busy machine
+GONE_S: Final = 1.0  # between two looks of the server's, while it works on a statement, whether we are still there
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
+
+
+class TooSlow(psycopg.OperationalError):
+    """The database answers, and later than whoever asked can be answered."""
 
 
 class Bounded(psycopg.Connection[Any]):
@@ -96,21 +103,26 @@ class Bounded(psycopg.Connection[Any]):
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
         """Wait for the server as usual, as long as it is there. Raises `OperationalError` when it is not.
 
-        Also raises it if a newer version changed a column that this connection's statements were planned for: callers
-        that try again get a new connection.
+        Raises `TooSlow` once whoever asked has no time left: what was not committed by then is not done.
+
+        The same where a newer version changed a column meanwhile, for which statements of this connection were planned:
+        whoever asks again gets a new one.
         """
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         while not is_away():
+            if not (left_s := answer_time.left_s()):
+                self.pgconn.finish()
+                raise TooSlow("the database took longer than there was")
             try:
-                return super().wait(gen, interval, patience.silence_s)
+                return super().wait(gen, interval, min(patience.silence_s, left_s))
             except errors.FeatureNotSupported as error:
                 if error.diag.source_function != REPLANNED:
                     raise
                 self.pgconn.finish()
                 raise psycopg.OperationalError("a column changed after its statements were planned") from error
             except errors._WaitTimeout:  # noqa: SLF001 (what the wait itself raises; the generator goes on where it was)
-                if not answers():
+                if left_s > patience.silence_s and not answers() and answer_time.left_s():
                     break
         self.pgconn.finish()
         raise psycopg.OperationalError("the database does not answer")
@@ -158,8 +170,8 @@ class _Probe:
     def ended(self) -> bool:
         return self._ended.is_set()
 
-    def worked(self) -> bool:
-        return self._ended.wait(patience.probe_s) and self._worked
+    def worked(self, *, within_s: float) -> bool:
+        return self._ended.wait(within_s) and self._worked
 
     def _connect(self) -> None:
         try:
@@ -179,14 +191,18 @@ _asked: list[_Probe] = []  # the running probe, shared by everyone who asks in t
 
 
 def answers() -> bool:
-    """Open a new connection and return whether it came in time; if not, the database is away until it responds."""
+    """Ask for a new connection and return whether it came in time; if not, it is away until it answers again.
+
+    Who has too little time left to find out returns without having found out.
+    """
     with _lock:
         if not _asked or _asked[0].ended:
             _asked[:] = [_Probe()]
         probe = _asked[0]
-    if probe.worked():
+    within_s = min(patience.probe_s, answer_time.left_s())
+    if probe.worked(within_s=within_s):
         return True
-    if database.failed():
+    if within_s == patience.probe_s and database.failed():
         log.error("the database does not answer")
         try:
             threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
@@ -209,9 +225,10 @@ def hurry() -> None:
 def hold_nothing_for_long() -> None:
     """Have the database end this process's idle transactions; to be called before its first statement.
 
-    A process that is stopped, or whose host disappeared, would otherwise hold its locks for hours.
+    A process that is stopped, or whose host is gone without a word, would hold its locks for hours otherwise. So would
+    a statement that was given up, or whose process was killed, until it comes to its own end.
     """
-    _ask_of_sessions(idle_in_transaction_session_timeout=STILL_S)
+    _ask_of_sessions(idle_in_transaction_session_timeout=STILL_S, client_connection_check_interval=GONE_S)
 
 
 def _ask_of_sessions(**seconds: float) -> None:
@@ -240,7 +257,7 @@ def is_to_blame(error: BaseException | None) -> bool:
     """
     if error is None or not says_so(error):
         return False
-    if not is_away() and (has_ended(error) or answers()):
+    if not is_away() and (has_ended(error) or was_too_slow(error) or answers()):
         why = state_of(error) or type(error.__cause__ or error).__name__
         log.warning("the database answers, and what was asked of it ended with %s", why)
     return True
@@ -257,6 +274,11 @@ def says_so(error: BaseException | None) -> bool:
 def has_ended(error: BaseException | None) -> bool:
     """Return whether a healthy server ended a statement or its transaction; makes no query."""
     return says_so(error) and state_of(error).startswith(ENDS)
+
+
+def was_too_slow(error: BaseException | None) -> bool:
+    """Return whether whoever asked had no time left to wait for a server that answers; asks nothing."""
+    return isinstance(error, TooSlow) or isinstance(getattr(error, "__cause__", None), TooSlow)
 
 
 def is_deadlock(error: BaseException | None) -> bool:
@@ -280,7 +302,7 @@ def direct_address() -> dict[str, Any]:
 
 
 def _look_for_its_return() -> None:
-    while not _Probe().worked():
+    while not _Probe().worked(within_s=patience.probe_s):
         time.sleep(AGAIN_S)
     database.worked()
     log.warning("the database answers again")

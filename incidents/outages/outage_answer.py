@@ -24,6 +24,7 @@ PROGRAMS: Final = ("/api/", "/v1development/")
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled what you asked for."
+SLOW: Final = "Firekind's database is too slow to answer in Slack's three seconds. The web waits longer."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
     "before you repeat anything."
@@ -84,6 +85,8 @@ def unlogged(response: Unlogged) -> Unlogged:
 
 def happened(error: BaseException | None) -> str:
     """Return the sentence that says what a request ended in."""
+    if database_watch.was_too_slow(error):
+        return SLOW
     return ENDED if database_watch.has_ended(error) else HAPPENED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,12 +14,13 @@ from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import Error, connection
 from django.test import RequestFactory
 from psycopg_pool import ConnectionPool
 
 from incidents.forms import given_words
-from incidents.outages import breaker, database_watch, hint_sender, outage_answer, runbook
+from incidents.outages import answer_time, breaker, database_watch, hint_sender, outage_answer, runbook
 from incidents.outages.breaker import Breaker
 from incidents.outages.database_watch import Bounded, Patience
 from incidents.outages.hint_sender import HintTask
@@ -54,8 +56,8 @@ def test_only_what_people_wait_for_waits_no_longer_for_locks(pooled: bool, setti
         patch.setitem(settings.DATABASES["default"], "OPTIONS", {"options": "-c search_path=public"})
         database_watch.hurry()
         given = settings.DATABASES["default"]["OPTIONS"]["options"]
-    asked = "" if pooled else " -c idle_in_transaction_session_timeout=10000 -c lock_timeout=1200"
-    assert given == f"-c search_path=public{asked}"
+    asked = ["idle_in_transaction_session_timeout=10000", "client_connection_check_interval=1000", "lock_timeout=1200"]
+    assert given == " -c ".join(["-c search_path=public", *([] if pooled else asked)])
 
 
 def test_a_probe_is_let_in_by_whatever_lets_everyone_in_and_asks_nothing_of_its_session(
@@ -160,6 +162,47 @@ def test_a_slow_statement_is_waited_for_while_the_server_answers() -> None:
     with Bounded.connect(**database_watch.address()) as slow:
         assert slow.execute("SELECT 7 FROM pg_sleep(0.3)").fetchone() == (7,)
     assert not database_watch.is_away()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("left_s", [0.0, 0.2])
+def test_a_slow_statement_is_waited_for_no_longer_than_whoever_asked_can_be(left_s: float) -> None:
+    with Bounded.connect(**database_watch.address()) as slow, answer_time.until(time.monotonic() + left_s):
+        with pytest.raises(database_watch.TooSlow) as raised:
+            slow.execute("SELECT FROM pg_sleep(1)")
+        assert slow.closed, "what it did is not to be committed"
+    assert not database_watch.is_away()
+    assert database_watch.is_to_blame(raised.value)
+    assert outage_answer.in_slack(raised.value).startswith(outage_answer.SLOW)
+
+
+def test_who_has_no_time_to_find_out_does_not_say_that_the_server_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_watch, "_Probe", lambda: SimpleNamespace(ended=False, worked=lambda within_s: False))
+    monkeypatch.setattr(database_watch, "_asked", [])
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.1))
+    with answer_time.until(time.monotonic()):
+        assert not database_watch.answers()
+    assert not database_watch.is_away()
+
+
+@pytest.mark.django_db
+def test_a_statement_that_was_given_up_does_not_go_on_without_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_watch, "GONE_S", 0.02)
+    monkeypatch.setattr(database_watch, "_ask_of_sessions", ASKS)
+    options: dict[str, Any] = {}
+    monkeypatch.setitem(settings.DATABASES["default"], "OPTIONS", options)
+    database_watch.hold_nothing_for_long()
+    given = database_watch.address() | {"autocommit": True}
+    with Bounded.connect(**given) as beside, Bounded.connect(**given, **options) as slow:
+        with answer_time.until(time.monotonic() + 0.2), pytest.raises(database_watch.TooSlow):
+            slow.execute("SELECT FROM pg_sleep(600)")
+        goes_on = "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()"
+        for _ in range(600):
+            if not beside.execute(goes_on).rowcount:
+                return
+            time.sleep(0.05)
+    pytest.fail("it goes on")
 
 
 @pytest.mark.django_db

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import traceback
 from collections.abc import Callable
@@ -12,13 +13,14 @@ from typing import Final, TypeVar
 
 from django.db import connections
 
+from incidents.outages import answer_time
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-WAIT_S: Final = 0.8  # of Slack's three seconds; the database may take more than this
-AT_ONCE: Final = 24  # calls that may wait while Slack is slow; further ones fail at once
+WAIT_S: Final = 0.8  # of Slack's three seconds, or what the database has left of them
+AT_ONCE: Final = 24  # while Slack is slow these wait for it; whoever comes then is told at once
 
 T = TypeVar("T")
 _pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="soon")
@@ -30,7 +32,7 @@ def asked(request: Callable[[], T]) -> Future[T]:
     if not _room.acquire(blocking=False):
         return _refused()
     begun: Future[T] = _pool.submit(copy_context().run, _asked, request)
-    wait([begun], timeout=WAIT_S)
+    wait([begun], timeout=min(WAIT_S, answer_time.left_s()))
     return begun
 
 
@@ -42,7 +44,8 @@ def watched(begun: Future[T]) -> None:
 
 def _asked(request: Callable[[], T]) -> T:
     try:
-        return request()
+        with answer_time.until(math.inf):  # it goes on when the door has answered
+            return request()
     finally:
         connections.close_all()
         _room.release()
