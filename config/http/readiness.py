@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 from django.db import Error, connection
@@ -18,7 +20,7 @@ DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", worke
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is still carried out, only later
 MENDS: Final[Mapping[str, str]] = {
     DATABASE: "PostgreSQL does not answer, or is a standby that takes nothing: start it, or correct DATABASE_URL.",
-    BROKER: "The broker does not answer or takes no messages: start it, free its disk, or correct BROKER_URL."
+    BROKER: "The broker does not answer in time or takes no messages: start it, free its disk, or correct BROKER_URL."
     " Workers look for work themselves.",
     MIGRATIONS: "The database is of another version: run `python -m stack prepare`.",
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
@@ -28,23 +30,38 @@ REFUSED: Final = "PostgreSQL answers, and refuses what Firekind asks of it: `man
 # Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
 UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."
-_migrated: list[bool] = []  # set once all are applied: for this process's code, that cannot change
+BROKER_S: Final = 1.0  # for all of its answers together: what watches gives up on us after a few seconds
+_asking = ThreadPoolExecutor(1, thread_name_prefix="ask the broker")
+_asked: list[Future[BaseException | None]] = []  # what is under way, for all who ask meanwhile
+_lock = threading.Lock()
+_migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 if a declaration would be carried out, else 503; lists each part, with how to fix it."""
-    fine = dict.fromkeys(MENDS, False) | {BROKER: broker_probe.error() is None}
+    """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
+    broker = _the_broker()
+    fine = dict.fromkeys(MENDS, False)
     mends = dict(MENDS)
     try:
         fine |= _of_the_database()
     except Error as error:
         if not database_watch.is_to_blame(error):
             mends[DATABASE] = REFUSED
+    wait([broker], timeout=BROKER_S)
+    fine[BROKER] = broker.done() and broker.result() is None
     mends |= {name: UNKNOWN for name, rests_on in RESTS_ON.items() if not fine[rests_on]}
     parts = {name: {"ok": ok} if ok else {"ok": ok, "mend": mends[name]} for name, ok in fine.items()}
     is_ready = all(fine[name] for name in NEEDED)
     answer = JsonResponse({"ready": is_ready, "parts": parts}, status=200 if is_ready else 503)
     return outage_answer.unlogged(answer)
+
+
+def _the_broker() -> Future[BaseException | None]:
+    """Begin to ask the broker, beside all else; one answer is for all who ask meanwhile."""
+    with _lock:
+        if not _asked or _asked[0].done():
+            _asked[:] = [_asking.submit(broker_probe.error)]
+        return _asked[0]
 
 
 def _of_the_database() -> dict[str, bool]:

@@ -45,7 +45,9 @@ OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.0, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
 STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().encode()
-SIGNS = ("/health", "/ready")  # of life, for monitoring: they wait behind no page
+# Signs of life, for whatever watches: they wait behind no page. One restarts a process, so it waits behind nothing; the
+# other asks everyone else, and shares its threads with who looks whether workers live.
+HEALTH, READY, LOOKING = "/health", "/ready", 2
 PAGER_DOOR = "/pagerduty/"
 # Bodies being received, and how many bytes they hold together. Senders of files are authenticated and told to wait.
 BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
@@ -74,7 +76,8 @@ class Application(ASGIHandler):
         self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
         self._profiles = ThreadPoolExecutor(PROFILES, thread_name_prefix="profile")
-        self._signs = ThreadPoolExecutor(len(SIGNS), thread_name_prefix="sign")
+        self._looks = ThreadPoolExecutor(LOOKING, thread_name_prefix="look")
+        self._signs = {HEALTH: ThreadPoolExecutor(1, thread_name_prefix="sign"), READY: self._looks}
         live_stream.give_way = partial(self._overdue.give_way, patience_s=STREAMS_GIVE_WAY_S)
         self._watching: asyncio.Task[None] | None = None
         self._at_profiles = 0
@@ -103,7 +106,7 @@ class Application(ASGIHandler):
         """Answer one request."""
         if self._watching is None:
             database_watch.hurry()
-            self._watching = asyncio.create_task(worker_watch.watch(self._signs), name="watch workers")
+            self._watching = asyncio.create_task(worker_watch.watch(self._looks), name="watch workers")
         path, began = scope["path"], time.perf_counter()
         try:
             refusal = await self._refusal(scope) if gate.concerns(path) else None
@@ -177,7 +180,7 @@ class Application(ASGIHandler):
             signals.request_finished.send(sender=self.__class__)
 
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
-        apart = self._files if gate.concerns(scope["path"]) else self._signs if scope["path"] in SIGNS else None
+        apart = self._files if gate.concerns(scope["path"]) else self._signs.get(scope["path"])
         if apart is not None:
             return (await self._in_thread(apart, scope, body))[0]
         if scope["path"].startswith(DOORS) and not _is_event(scope):

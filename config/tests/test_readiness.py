@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -30,6 +32,25 @@ def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypa
 
     workers.say_alive("worker@host:1", kind="worker", alone_since=None, at=timezone.now())
     assert client.get("/ready").status_code == 200, "without the others everything is carried out, if later"
+
+
+@pytest.mark.django_db
+def test_a_broker_that_takes_its_time_holds_up_nobody_who_asks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    over, asked = threading.Event(), list[int]()
+
+    def silent() -> None:
+        asked.append(1)
+        over.wait(60)
+
+    monkeypatch.setattr(broker_probe, "error", silent)
+    monkeypatch.setattr(readiness, "BROKER_S", 0.05)
+    try:
+        answers = [client.get("/ready").json()["parts"]["broker"]["ok"] for _ in range(3)]
+        assert (answers, len(asked)) == ([False] * 3, 1)
+    finally:
+        over.set()
+    monkeypatch.setattr(readiness, "BROKER_S", 60)
+    assert client.get("/ready").json()["parts"]["broker"]["ok"]
 
 
 @pytest.mark.django_db

@@ -80,8 +80,11 @@ urlpatterns = [
     path("file", file),
     path("late", late),
     path("page", page),
+    path("page/slow", look, {"n": 1}),
     path("incidents/amber-otter/evidence/1/<int:n>", look),
     path("slack/events", page),
+    path("health", page),
+    path("ready", look, {"n": 1}),
     path("slack/slow/<int:n>", look),
     *(path(f"{door}hurried", hurried) for door in ("", "slack/", "pagerduty/")),
     path("incidents/amber-otter/evidence/2/", page),
@@ -301,6 +304,28 @@ def test_open_timelines_give_way_to_an_overdue_command(monkeypatch: pytest.Monke
         return [*waited, application.a_command_is_overdue.is_set()]
 
     assert asyncio.run(come()) == [False, False]
+
+
+def test_that_a_process_lives_is_answered_whatever_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_go.clear()
+
+    async def come() -> int:
+        application = Application()
+        paths = ["/ready", "/page/slow", "/slack/slow/1", "/incidents/amber-otter/evidence/1/1"]
+        waiting = [Talk(application, scope(path)) for path in paths for _ in range(10)]
+        for one in waiting:
+            await one.send_input({"type": "http.request", "body": b""})
+        await asyncio.sleep(0.1)
+        health = Talk(application, scope("/health"))
+        await health.send_input({"type": "http.request", "body": b""})
+        try:
+            return int((await health.receive_output(30))["status"])
+        finally:
+            let_go.set()
+            for one in waiting:
+                await one.wait(60)
+
+    assert asyncio.run(come()) == 200
 
 
 def thread_of(path: str) -> str:
