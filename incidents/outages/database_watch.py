@@ -181,7 +181,7 @@ class _Probe:
                 asked.execute("SELECT 1")  # a pooler accepts connections even without a server behind it
             self._worked = True
         except psycopg.Error:
-            self._worked = False
+            _is_gone()  # whoever asked may have had no time to hear it
         finally:
             self._ended.set()
 
@@ -202,13 +202,19 @@ def answers() -> bool:
     within_s = min(patience.probe_s, answer_time.left_s())
     if probe.worked(within_s=within_s):
         return True
-    if within_s == patience.probe_s and database.failed():
+    if within_s == patience.probe_s:
+        _is_gone()
+    return False
+
+
+def _is_gone() -> None:
+    """Have nobody wait for it until it answers again, which somebody looks for."""
+    if database.failed():
         log.error("the database does not answer")
         try:
             threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
         except RuntimeError:  # no thread is available: the next caller must find out, because no one else would
             database.worked()
-    return False
 
 
 def hurry() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -12,11 +13,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseServerError, Json
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
-from incidents.outages import database_watch
+from incidents.outages import answer_time, database_watch
 from incidents.outages.runbook import RunbookFile
 
 Unlogged = TypeVar("Unlogged", bound=HttpResponse)
-AGAIN_S: Final = 15  # after which programs send it again
+FIND_OUT_S: Final = 0.8  # whoever waited in vain for a connection has waited for most of what they were promised
+AGAIN_S: Final = 15  # for programs, until they send it again
 PAGE: Final = "outage.html"
 DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
@@ -48,7 +50,9 @@ class Outages:
 def failed(request: HttpRequest) -> HttpResponse:
     """Answer a request that ended in an error (`handler500`), which may mean that the database went away."""
     error = sys.exc_info()[1]
-    if database_watch.is_to_blame(error):
+    with answer_time.until(time.monotonic() + FIND_OUT_S):
+        is_to_blame = database_watch.is_to_blame(error)
+    if is_to_blame:
         return answer(request.path_info, error, request=request)
     return HttpResponseServerError(render_to_string("500.html", {"request": request}))
 

@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error, OperationalError, connection
 from django.test import RequestFactory
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from incidents.forms import given_words
 from incidents.outages import answer_time, breaker, database_watch, hint_sender, outage_answer, runbook
@@ -184,6 +184,34 @@ def test_who_has_no_time_to_find_out_does_not_say_that_the_server_is_away(monkey
     with answer_time.until(time.monotonic()):
         assert not database_watch.answers()
     assert not database_watch.is_away()
+
+
+def test_what_nobody_had_time_to_hear_is_known_to_whoever_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(database_watch, "address", lambda: {"host": "/nowhere"})
+    monkeypatch.setattr(database_watch, "_look_for_its_return", lambda: None)
+    monkeypatch.setattr(database_watch, "_asked", asked)
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.1))
+    with answer_time.until(time.monotonic()):
+        assert not database_watch.answers()
+    assert not asked[0].worked(within_s=30)
+    assert database_watch.is_away()
+
+
+def test_who_waited_in_vain_for_a_connection_is_not_kept_until_it_is_known_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[float] = []
+    status = 0
+    monkeypatch.setattr(database_watch, "answers", lambda: left.append(answer_time.left_s()))
+
+    def waits_in_vain() -> None:
+        raise OperationalError from PoolTimeout()
+
+    try:
+        waits_in_vain()
+    except OperationalError:
+        status = outage_answer.failed(RequestFactory().get("/")).status_code
+    assert status == 503
+    assert database_watch.IN_A_HURRY.pool_s + left[0] <= answer_time.SLACK_S
 
 
 @pytest.mark.django_db
