@@ -28,13 +28,16 @@ class LookRunner:
         self._waiting: dict[str, None] = {}
         self._under_way: set[str] = set()
         self._failing: set[str] = set()
+        self._over = False
         self._threads = 0
         self._unstarted = 0  # threads the system could not start yet: counted once they run
 
     def ask(self, names: Iterable[str]) -> None:
         """Have these looks taken soon; returns immediately."""
         with self._lock:
-            held_up = bool(self._waiting)  # since an earlier call
+            if self._over:
+                return
+            held_up = bool(self._waiting)  # since somebody asked before
             self._waiting |= dict.fromkeys(name for name in names if name not in self._under_way)
             if not self._waiting or self._threads >= self._at_once or (self._threads and not held_up):
                 return
@@ -43,6 +46,12 @@ class LookRunner:
             with self._lock:
                 self._threads -= 1
                 self._waiting.clear()
+
+    def end(self) -> None:
+        """Take none any more that was not begun; other processes take them."""
+        with self._lock:
+            self._over = True
+            self._waiting.clear()
 
     @property
     def busy(self) -> bool:

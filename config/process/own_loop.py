@@ -84,6 +84,7 @@ class OwnLoop:
 
     def _stop(self, **_: Any) -> None:
         self._ended.set()
+        self._looks.end()
 
     def _take_hint(self, task: HintTask, pk: int) -> bool:
         """Do the work of a hint here, if it belongs to this process."""

@@ -73,6 +73,24 @@ def test_one_that_takes_long_holds_up_no_other_and_is_never_taken_beside_itself(
     until(again, what="it is taken again once it ended")
 
 
+def test_what_was_not_begun_when_a_process_is_asked_to_stop_is_left_to_others() -> None:
+    began, go_on, took = threading.Event(), threading.Event(), list[str]()
+
+    def take(name: str) -> None:
+        took.append(name)
+        began.set()
+        go_on.wait(30)
+
+    looks = LookRunner(take, at_once=1)
+    looks.ask(NAMES)
+    assert began.wait(30)
+    looks.end()
+    looks.ask(NAMES)
+    go_on.set()
+    until(lambda: not looks.busy, what="the thread ends")
+    assert took == ["a"]
+
+
 def test_a_database_that_is_away_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     took, away = Counter[str](), threading.Event()
 

@@ -211,10 +211,11 @@ def _is_gone() -> None:
     """Have nobody wait for it until it answers again, which somebody looks for."""
     if database.failed():
         log.error("the database does not answer")
+        wait_no_longer()
         try:
             threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
-        except RuntimeError:  # no thread is available: the next caller must find out, because no one else would
-            database.worked()
+        except RuntimeError:  # no thread can be had: whoever asks next finds out, as nobody else would
+            _is_back()
 
 
 def hurry() -> None:
@@ -246,9 +247,18 @@ def _ask_of_sessions(**seconds: float) -> None:
 
 
 def wait_no_longer() -> None:
-    """Let this process's next callers fail quickly when they ask for a connection: it is known there is none."""
+    """Have whoever asks next in this process be told soon that there is no connection, as it is known already."""
+    _wait_in_the_pool(KNOWN_S)
+
+
+def _wait_as_usual() -> None:
+    options = settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]
+    _wait_in_the_pool(options["pool"]["timeout"] if "pool" in options else KNOWN_S)
+
+
+def _wait_in_the_pool(length_s: float) -> None:
     if pool := getattr(connections[DEFAULT_DB_ALIAS], "pool", None):
-        pool.timeout = KNOWN_S
+        pool.timeout = length_s
 
 
 def is_away() -> bool:
@@ -310,5 +320,10 @@ def direct_address() -> dict[str, Any]:
 def _look_for_its_return() -> None:
     while not _Probe().worked(within_s=patience.probe_s):
         time.sleep(AGAIN_S)
-    database.worked()
+    _is_back()
     log.warning("the database answers again")
+
+
+def _is_back() -> None:
+    _wait_as_usual()
+    database.worked()

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import Error, OperationalError, connection
+from django.db import Error, OperationalError, connection, connections
 from django.test import RequestFactory
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -196,6 +196,29 @@ def test_what_nobody_had_time_to_hear_is_known_to_whoever_comes_next(monkeypatch
         assert not database_watch.answers()
     assert not asked[0].worked(within_s=30)
     assert database_watch.is_away()
+
+
+def test_nobody_waits_for_a_connection_to_a_database_that_is_known_to_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = SimpleNamespace(timeout=10.0)
+    monkeypatch.setattr(type(connections["default"]), "pool", pool)
+    monkeypatch.setitem(settings.DATABASES["default"], "OPTIONS", {"pool": {"timeout": 10.0}})
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.1))
+    found, back = threading.Event(), threading.Event()
+
+    def worked(*, within_s: float) -> bool:
+        found.set()
+        return back.wait(30)
+
+    monkeypatch.setattr(database_watch, "_Probe", lambda: SimpleNamespace(worked=worked))
+    database_watch._is_gone()
+    assert found.wait(30)
+    assert pool.timeout == database_watch.KNOWN_S
+    back.set()
+    for _ in range(600):
+        if not database_watch.is_away():
+            break
+        time.sleep(0.05)
+    assert (database_watch.is_away(), pool.timeout) == (False, 10.0)
 
 
 def test_who_waited_in_vain_for_a_connection_is_not_kept_until_it_is_known_why(monkeypatch: pytest.MonkeyPatch) -> None:
