@@ -10,12 +10,10 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.duty import Duty
-from integrations.tests.test_done_since import Verb, lead, own_duty, restored, retype, said, update
+from integrations.tests.test_done_since import Verb, lead, restored, retype, said, update
 from workflows.effects.failing import failures, recovering
 from workflows.models import Effect
 from workflows.planning.wording import cards
-
-__all__ = ["own_duty"]  # the fixture
 
 
 @pytest.mark.parametrize("fault", ["drop", "fatal_error", "drop_before", "server_error"])

@@ -150,28 +150,27 @@ class Facts:
     """Everything that decides what should exist outside for one incident.
 
     ``is_drill`` says that it is practice; ``agreed`` are the ids of people who agreed to take part in drills,
-    ``barred`` of those who take part in a replay and may not see what it replays.
-    ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
-    group, and ``why_no_group`` to why, where that is known; a handle that is absent was never looked up. ``stays`` are
-    those who take part, or did, and how they came.
-    ``took_part`` are the ids of those who took part before a retype that is being planned, None where none is.
-    ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
-    with the rule that named them. ``there`` are keys of things that exist or are being made, ``apps`` the chat ids
-    of apps in the room, ``put_out`` the keys of people whom the vendor put out of theirs. ``triggers`` are what
-    profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of
-    role, by role. ``update``, ``impact`` and ``next_step`` are as last stated. ``due_at`` is when the next status
-    update is due, or was where that is overdue.
-    ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
-    name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
-    ``announce_channel`` is where incidents are announced now, if anywhere; ``announced_in`` where what was announced
-    stands, or is being posted, by its key.
-    ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
-    vendor may make a public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys
-    of tickets that exist, or are being opened, to their projects; ``stranded`` are the projects, each as often as it
-    has one, of tickets that everyone who reads it can read, and that is not connected now; ``doubtful`` of those that
-    may have been opened there; ``elsewhere`` names where words of ours can be read in a workspace that is not connected
-    now. ``failing`` are the numbers of steps that have failed and were not tried again since. ``uninvited`` is why
-    nobody could be invited to the current room, where nobody is in it.
+    ``barred`` of those who take part in a replay and may not see what it replays. ``groups`` maps a handle to those of
+    its members who may be invited, or to None if the workspace has no such group; a missing handle was never looked
+    up. ``why_no_group`` says why a group doesn't exist, by handle, if that is known. ``stays`` are current and former
+    participants, and how they came. ``took_part`` are the ids of the participants before a retype that is being
+    planned, else None. ``is_closed`` says that people come in by name alone; ``turned_away`` are people the
+    participants did not let in, each with the rule that named them. ``there`` are keys of things that exist or are
+    being made, ``sought`` of those that are only looked for, ``apps`` the chat ids of apps in the room, ``put_out``
+    the keys of people removed by the vendor from theirs. ``triggers`` are the events that may cause captures, in
+    order; ``sources`` are the profile sources, by name. ``chosen`` holds the one-of roles' holders, by role.
+    ``update``, ``impact`` and ``next_step`` are as last stated. ``due_at`` is when the next status update is due, or
+    was, if it is overdue. ``on_call`` maps a schedule's name to those on call, or to None if the pager has no such
+    schedule; ``callees`` maps a name that a policy pages to its callee. ``otherwise`` are people that a policy names
+    directly, by the name it uses. ``announce_channel`` is where incidents are announced now, if anywhere;
+    ``announced_in`` maps each announcement that exists or is being posted to its channel. ``published`` is the summary
+    of a private incident that two people confirmed for everyone to read. ``converts`` says that the vendor can make a
+    public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys of tickets that
+    exist, or are being opened, to their projects; ``stranded`` are unconnected projects with tickets that everyone who
+    reads the project can read, one item per ticket; ``doubtful`` are those where such tickets may have been opened;
+    ``elsewhere`` names where words of ours can be read in a workspace that is not connected now. ``failing`` are the
+    numbers of failed steps that were not retried since. ``uninvited`` is why no one could be invited to the current
+    room, if no one is in it.
     """
 
     revision: int
