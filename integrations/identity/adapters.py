@@ -110,7 +110,7 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
             noted.note("sign-in-failed", None, why="forged", way=sociallogin.account.provider)
             raise ImmediateHttpResponse(refused(request, FORGED))
         try:
-            joining.whom(openid.provider_of(sociallogin.account.provider), sociallogin.claims)
+            joining.user_of(openid.provider_of(sociallogin.account.provider), sociallogin.claims)
         except joining.SignInRefused as no:
             noted.note("sign-in-failed", None, why="not known", way=sociallogin.account.provider)
             raise ImmediateHttpResponse(refused(request, str(no))) from None

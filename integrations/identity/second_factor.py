@@ -54,7 +54,7 @@ def is_wanted_of(request: HttpRequest) -> bool:
 
 
 @receiver(user_logged_in)
-def _anew(request: HttpRequest | None, **_: Any) -> None:
+def _forget_check(request: HttpRequest | None, **_: Any) -> None:
     """Forget an earlier sign-in's requirement: people who sign in through a provider have their factors there."""
     if request is not None:
         request.session.pop(WANTED, None)

@@ -45,6 +45,6 @@ def test_who_signs_in_by_two_providers_at_once_has_one_account(built: House) -> 
     dee = built.person("dee")
     one, other = (Provider(key=key, name=key, issuer="", client_id="", client_secret="") for key in ("one", "other"))
     claims = {"sub": "d1", "email": dee.email, "email_verified": True}
-    behind(lambda: joining.whom(one, claims), lambda: joining.whom(other, claims))
+    behind(lambda: joining.user_of(one, claims), lambda: joining.user_of(other, claims))
     assert [one.person for one in User.objects.all()] == [dee]
     assert Person.objects.get(pk=dee.pk).user is not None

@@ -9,7 +9,7 @@ from typing import Any
 from stack.outside import Records, SandboxTracker, SandboxWorkspace, Visitor
 from stack.story import scenes
 from stack.story.stage import Stage
-from stack.tour import measures, pages, record, review, room, rung
+from stack.tour import measures, paged, pages, record, review, room
 from stack.tour.checks import Checks
 
 Terminal = Callable[[str], Mapping[str, Any]]  # the output of `incident show --json` for a codename
@@ -115,15 +115,15 @@ def major(tour: Tour) -> None:
     members = WHEN_MAJOR | tour.on_call(ENGINEERING)
     _room(tour, members=members, topic="Major · Open · Lead: Ada Okafor", private=False)
     _done_as_shown(tour)
-    rung.once(tour.checks, tour.stage, scenes.PAGED, on_call=tour.stage.account.on_call(ENGINEERING))
+    paged.once(tour.checks, tour.stage, scenes.PAGED, on_call=tour.stage.account.on_call(ENGINEERING))
     room.announced(tour.checks, tour.workspace, says=["Major"])
     record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:5])
 
 
 def answered(tour: Tour) -> None:
     """Check that everyone can read who is on it."""
-    rung.acknowledged(tour.checks, tour.stage, tour.workspace.channel(tour.stage.room), scenes.PAGED)
-    rung.told_as_it_is(tour.checks, tour.visitors["hannah"], tour.stage, scenes.PAGED)
+    paged.acknowledged(tour.checks, tour.stage, tour.workspace.channel(tour.stage.room), scenes.PAGED)
+    paged.told_as_it_is(tour.checks, tour.visitors["hannah"], tour.stage, scenes.PAGED)
 
 
 def handed_over(tour: Tour) -> None:
@@ -149,8 +149,8 @@ def security(tour: Tour) -> None:
     lost = tour.members_before - _in_private(tour) - {"firekind"}
     tour.members_before = set()
     _done_as_shown(tour, lost=lost)
-    rung.neutral(tour.checks, tour.stage, words=OUR_WORDS)
-    rung.once(tour.checks, tour.stage, scenes.PAGED_PRIVATELY, on_call=tour.stage.account.on_call("Security on call"))
+    paged.neutral(tour.checks, tour.stage, words=OUR_WORDS)
+    paged.once(tour.checks, tour.stage, scenes.PAGED_PRIVATELY, on_call=tour.stage.account.on_call("Security on call"))
     room.left(tour.checks, tour.workspace.channel(f"inc-{old}"), words=OUR_WORDS)
     _closed(tour, new)
     _people(tour, _in_private(tour))
@@ -203,7 +203,7 @@ def resolved(tour: Tour) -> None:
     record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD)
     record.all_done(tour.checks, tour.records, tour.stage.codename)
     record.calls_made_once(tour.checks, tour.workspace.calls())
-    rung.all_over(tour.checks, tour.stage)
+    paged.all_over(tour.checks, tour.stage)
     review.on_the_timeline(tour.checks, tour.records, tour.stage.codename, reader=tour.visitors["farah"])
 
 

@@ -40,4 +40,4 @@ def forget_members(room: Resource) -> None:
     """
     members = Resource.objects.filter(incident=room.incident, kind="member", room=room.room, state=THERE)
     if not room.spec.get("private") and members.update(state=PUT_OUT):
-        effect_queue.plan_anew(room.incident_id)
+        effect_queue.replan(room.incident_id)

@@ -244,7 +244,7 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: fl
         came_back.forget_members(room)
     if not (archived or was_archived):
         return False
-    effect_queue.plan_anew(incident.pk)  # what is missing has changed
+    effect_queue.replan(incident.pk)  # what is missing has changed
     if archived:
         lost_channels.note_archived(incident.pk, room=room.room or 1, at=at)
     elif room.room == incident.room:
@@ -265,7 +265,7 @@ def archived_by_us(channel_id: str, *, at: datetime, stamp: float) -> None:
     records = Effect.objects.filter(incident=room.incident, thing=key, verb=CREATE, state__in=under_way)
     if not (known.exists() or records.exists()):
         lost_channels.note_archived(room.incident_id, room=room.room or 1, at=at)
-        effect_queue.plan_anew(room.incident_id)
+        effect_queue.replan(room.incident_id)
 
 
 def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
@@ -289,7 +289,7 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
     room.save(update_fields=["spec"])
     if public:
         Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}").update(state=GONE)
-    effect_queue.plan_anew(room.incident_id)
+    effect_queue.replan(room.incident_id)
     if public:
         lifecycle.leave_room(room.incident, room=room.room or 1, opened_at=opened_at)
     return True
@@ -304,7 +304,7 @@ def _leave_as_it_was_open(room: Resource, *, since: datetime) -> None:
     if not room.spec.get("private") or closed.filter(since_at__gte=since).exists():
         return
     if lifecycle.leave_room(room.incident, room=room.room or 1, opened_at=since):
-        effect_queue.plan_anew(room.incident_id)
+        effect_queue.replan(room.incident_id)
 
 
 def _is_being_closed(room: Resource) -> bool:

@@ -116,7 +116,7 @@ def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
         data = {"room": incident.room, **data}
     timeline.append(incident, outcome.kind, at=outcome.at or at, recorded_at=at, text=outcome.says, data=data)
     if told_there:
-        plan_anew(effect.incident_id)
+        replan(effect.incident_id)
 
 
 def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settled: bool = True) -> None:
@@ -156,10 +156,10 @@ def _unless_unwanted(effect: Effect) -> None:
         cursor.execute("SELECT abandoned FROM workflows_effect WHERE id = %s", [effect.pk])
         (abandoned,) = cursor.fetchone()
     if effect.abandoned or abandoned:
-        plan_anew(effect.incident_id)
+        replan(effect.incident_id)
 
 
-def plan_anew(incident_id: int) -> None:
+def replan(incident_id: int) -> None:
     """Turn an effect's result into a new fact, so that a plan being computed right now cannot miss it."""
     Incident.objects.filter(pk=incident_id).update(revision=F("revision") + 1)
     hints.tell(Incident(pk=incident_id))

@@ -40,7 +40,7 @@ def note(incident_id: int, *, room: int, why: str) -> bool:
     row.save(update_fields=["state", "external"])
     if why == DELETED:
         Resource.objects.filter(incident=incident_id, key__in=[f"archived/{room}", f"counted/{room}"]).delete()
-    effect_queue.plan_anew(incident_id)
+    effect_queue.replan(incident_id)
     return True
 
 
@@ -57,7 +57,7 @@ def note_outside(incident_id: int, *, room: int, is_shown: bool = True) -> bool:
         return note(incident_id, room=room, why=UNSEEN)
     row.external |= {"why": observed.OUTSIDE}
     row.save(update_fields=["external"])
-    effect_queue.plan_anew(incident_id)
+    effect_queue.replan(incident_id)
     return True
 
 
@@ -72,7 +72,7 @@ def restore(incident_id: int, *, room: int, inside: bool = True) -> bool:
         return False
     row.state, row.external = THERE, {name: value for name, value in row.external.items() if name not in WHY}
     row.save(update_fields=["state", "external"])
-    effect_queue.plan_anew(incident_id)
+    effect_queue.replan(incident_id)
     return True
 
 
@@ -115,4 +115,4 @@ def end(work: Work, what: str, *, at: datetime) -> None:
             note(effect.incident_id, room=room, why=UNSEEN)
         else:
             note_archived(effect.incident_id, room=room, at=at)
-            effect_queue.plan_anew(effect.incident_id)
+            effect_queue.replan(effect.incident_id)

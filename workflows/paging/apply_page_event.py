@@ -85,11 +85,11 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         intake.take_over(page.incident, news, at=at)
     again = page_reach.is_again(page, news)
     if page_reach.hear(page, news):
-        effect_queue.plan_anew(page.incident_id)
+        effect_queue.replan(page.incident_id)
     if newest and page.is_open and was in {Status.OPENING, Status.RESOLVED}:
         called_off.take_up(page, news.page, at=at, knew=knew if was == Status.RESOLVED else None)
         if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and no one reopened it
-            effect_queue.plan_anew(page.incident_id)
+            effect_queue.replan(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]
     page.save()
     if not known:

@@ -37,7 +37,7 @@ def end(incident: Incident, keys: Collection[str], *, at: datetime) -> None:
     """
     opening = Page.objects.filter(incident=incident, key__in=keys, status=Status.OPENING)
     if opening.update(status=Status.RESOLVED, status_by="", withdrawn_at=at):
-        effect_queue.plan_anew(incident.pk)
+        effect_queue.replan(incident.pk)
 
 
 def open_again(page: Page) -> None:
@@ -59,7 +59,7 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None =
     there = Resource.objects.filter(incident=page.incident_id, key=page.key).first()
     if there is not None and told.id == (page.pager_id if knew is None else knew):
         return
-    pager_names.learn_anew(page, told)
+    pager_names.relearn(page, told)
     page.joined, page.withdrawn_at = "", None
     Resource.objects.update_or_create(
         incident=page.incident,
@@ -76,7 +76,7 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None =
     )
     makes.filter(state=State.FAILED).update(state=State.DONE, ended_at=at, error="", error_code="")
     _tell(page, again=there is not None, at=at)
-    effect_queue.plan_anew(page.incident_id)
+    effect_queue.replan(page.incident_id)
 
 
 def _tell(page: Page, *, again: bool, at: datetime) -> None:

@@ -258,7 +258,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     title = unsigned(rung.title, key=page.dedup_key)
     if title and title != thing.spec["title"]:  # an earlier request opened it, with the title of that time
         thing.spec = thing.spec | {"title": title}
-        also = partial(_plan_anew, page.incident_id)
+        also = partial(_replan, page.incident_id)
     data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
     # Timed before any news: an acknowledgement is often faster than the response to our request.
     return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at, also=also)
@@ -276,8 +276,8 @@ def _unnotified(page: Page) -> str:
     return f". {page_notes.unnotified(names)}: call them" if names else ""
 
 
-def _plan_anew(incident_id: int, _: datetime) -> None:
-    effect_queue.plan_anew(incident_id)
+def _replan(incident_id: int, _: datetime) -> None:
+    effect_queue.replan(incident_id)
 
 
 def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:

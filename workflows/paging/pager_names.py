@@ -16,7 +16,7 @@ def learn(page: Page, told: PagerIncident) -> None:
         page.url = told.url
 
 
-def learn_anew(page: Page, told: PagerIncident) -> None:
+def relearn(page: Page, told: PagerIncident) -> None:
     """Store the pager's current names for a page, replacing earlier ones."""
     page.pager_id, page.number, page.url = "", None, ""
     learn(page, told)

@@ -132,12 +132,12 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
             raise lifecycle.BadInput("target", f"{callee.name} was already paged: {said(page)}.")
     opened = {pages.turn_of(page.key, callee.ref) for page in before}
     asked = set(requests(incident, callee.ref).values_list("data__turn", flat=True))
-    if asked - opened and not _was_asked_anew(incident, callee):
+    if asked - opened and not _was_asked_again(incident, callee):
         raise lifecycle.BadInput("target", f"{callee.name} is already being paged: see the plan for progress.")
     return max(asked | opened, default=0) + 1
 
 
-def _was_asked_anew(incident: Incident, callee: Callee) -> bool:
+def _was_asked_again(incident: Incident, callee: Callee) -> bool:
     """Return whether the last request for this name used an id from another account."""
     kind = callee.ref.partition("/")[0]
     named = Event.objects.filter(incident=incident, kind="paged", data__name__iexact=callee.name)

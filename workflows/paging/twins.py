@@ -107,14 +107,14 @@ def _take(page: Page, twin: PageStatus) -> bool:
         is_same = (held.status, held.pager_id) == (Status.TRIGGERED, page.pager_id)
         if not is_same or apply_page_event.is_ending(held):
             return False
-        pager_names.learn_anew(held, PagerIncident(twin.id, url=twin.url, number=twin.number))
+        pager_names.relearn(held, PagerIncident(twin.id, url=twin.url, number=twin.number))
         held.via, held.looked_at = twin.via, None
         held.save(update_fields=["pager_id", "number", "url", "via", "looked_at"])
         for there in Resource.objects.filter(incident=page.incident_id, key=page.key):
             there.external, there.external_id = there.external | pager_names.external(held), held.pager_id
             there.spec |= {"title": twin.title}  # the title of the time it was opened
             there.save(update_fields=["external", "external_id", "spec"])
-        effect_queue.plan_anew(page.incident_id)
+        effect_queue.replan(page.incident_id)
     return True
 
 

@@ -117,7 +117,7 @@ def _invited(work: Work, people: list[str], refused: Mapping[str, str]) -> Outco
         )
         for person in people
     ]
-    also = (lambda at: effect_queue.plan_anew(work.effect.incident_id)) if refused else None  # maybe no one is in
+    also = (lambda at: effect_queue.replan(work.effect.incident_id)) if refused else None  # maybe no one is in
     return Outcome(things, says=_came(people, labels, refused), also=also)
 
 
@@ -204,7 +204,7 @@ def look_for_post(chat: Chat, work: Work) -> Outcome | None:
     may_be_older = until is not None or restoring.lost_since(at=timezone.now()) is not None
     if may_be_older and not effect.thing.startswith("told/") and withdrawn.says_other_words(chat, found, _card(work)):
         outcome.there[0].spec = effect.spec | {UNSETTLED: True}
-        outcome.also = lambda at: effect_queue.plan_anew(effect.incident_id)
+        outcome.also = lambda at: effect_queue.replan(effect.incident_id)
     return outcome
 
 

@@ -187,7 +187,7 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
         begun.filter(key__in=result.abandons).update(abandoned=True)
         abandoned.let_go(incident.pk, at=at)
     if result.doubts and failures.look_for_failed(incident.pk, result.doubts, at=at):
-        effect_queue.plan_anew(incident.pk)  # what is found may have to be withdrawn, or kept up to date
+        effect_queue.replan(incident.pk)  # what is found may have to be withdrawn, or kept up to date
 
 
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:

@@ -133,13 +133,13 @@ def _work_out(
     beside = {"alerts": alerts, "replays": replays, "duplicates": duplicates, "opening": opening}
     result = _with_refusals(_with_notes(result, known.facts, after, beside=beside), by=by)
     admission = admitting.of(after, participation.of(after))
-    whom = _whom(result, known.facts, after, admission)
+    whom = _reached(result, known.facts, after, admission)
     choice = (sorted(one.pk for one in bring), come)
     named = replace(result, whom=whom, basis=basis.of(known.facts, after, alerts=alerts, choice=choice))
     return _WorkedOut(after, named, admission)
 
 
-def _whom(result: Plan, before: Facts, after: Facts, admission: Admission) -> tuple[str, ...]:
+def _reached(result: Plan, before: Facts, after: Facts, admission: Admission) -> tuple[str, ...]:
     """Return the ids behind the names: who comes in, who is invited or paged, and who loses access."""
     asked = {one.thing for one in result.actions if one.kind in {"member", "page"}}
     inside = {f"in/{one.person_id}" for one in admission.entries}

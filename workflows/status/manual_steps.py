@@ -56,7 +56,7 @@ def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime,
             raise lifecycle.Refused("Someone else already did this.")
         text, data = f"did it by hand: {effect.sentence}", {"effect": effect.key}
         timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
-        effect_queue.plan_anew(incident.pk)
+        effect_queue.replan(incident.pk)
     return f"Thanks, that is done: {effect.sentence}."
 
 

@@ -51,7 +51,7 @@ def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, sou
         if key in still:
             raise lifecycle.Refused(f"Still missing. {still[key]}")
         timeline.append(now, "did", at=at, by=by, source=source, text=f"fixed by hand: {gap.label}")
-        effect_queue.plan_anew(incident.pk)
+        effect_queue.replan(incident.pk)
     return "Thanks, it is no longer missing. The rest follows in a moment."
 
 

@@ -62,7 +62,7 @@ def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: T
             )
     except Refused as refused:
         log.info("a change of ticket %s of incident %s is put back: %s", key, incident.pk, type(refused).__name__)
-        effect_queue.plan_anew(incident.pk)
+        effect_queue.replan(incident.pk)
 
 
 def sent(incident_id: int, key: str) -> dict[str, str]:

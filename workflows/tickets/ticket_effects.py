@@ -139,7 +139,7 @@ def _opened(
         if taken:
             news.take(incident, key=key, changes=taken, tracker=tracker, at=found.at)
         if again:
-            effect_queue.plan_anew(incident.pk)
+            effect_queue.replan(incident.pk)
 
     return Outcome([thing], also=also)
 

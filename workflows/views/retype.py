@@ -71,7 +71,7 @@ def retype(request: Request, codename: str) -> HttpResponse:
         if asked.to is not None:
             return _confirm(request, incident, asked, asked.to)
         if given.get("to") == incident.type.slug:  # someone has retyped it to this meanwhile
-            return redirect(incident) if _is_sent_again(request, incident) else _show_anew(request, incident, asked)
+            return redirect(incident) if _is_sent_again(request, incident) else _show_again(request, incident, asked)
         return _show(request, incident, asked, wrong=_not_there(given.get("to", "")))
     return _show(request, incident, asked)
 
@@ -100,10 +100,10 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
             since=number(given.get("since")),
         )
     except retyping.PlanChanged as changed:
-        return _show_anew(request, incident_or_404(request.person, incident.codename), asked, plan=changed.plan)
+        return _show_again(request, incident_or_404(request.person, incident.codename), asked, plan=changed.plan)
     except lifecycle.Stale:
         now = incident_or_404(request.person, incident.codename)
-        return redirect(now) if _is_sent_again(request, now) else _show_anew(request, now, asked)
+        return redirect(now) if _is_sent_again(request, now) else _show_again(request, now, asked)
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
     sees = visibility.may_see(request.person, incident)
@@ -120,7 +120,7 @@ def _is_sent_again(request: Request, incident: Incident) -> bool:
     return is_theirs and incident.type.slug == request.POST.get("to")
 
 
-def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:
+def _show_again(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:
     """Show the plan as it is now, and say exactly what changed since the page was opened."""
     given = request.POST
     if plan is None and asked.to is not None and lifecycle.may_retype(incident, asked.to):

@@ -27,17 +27,17 @@ class SignInRefused(Exception):
     """Someone may not sign in; the message is for them and says what to do."""
 
 
-def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
+def user_of(provider: Provider, claims: Mapping[str, Any]) -> User:
     """Return the account of the person a provider describes, and link it the first time.
 
     Raises ``SignInRefused`` with words for them.
     """
     _same_workspace(provider, claims)  # before anything is locked, because this may ask Slack
-    return _whom(provider, claims)
+    return _user_of(provider, claims)
 
 
 @transaction.atomic
-def _whom(provider: Provider, claims: Mapping[str, Any]) -> User:
+def _user_of(provider: Provider, claims: Mapping[str, Any]) -> User:
     uid = str(claims["sub"])
     pinned = SocialAccount.objects.filter(provider=provider.key, uid=uid).select_related("user__person").first()
     user: User = pinned.user if pinned is not None else _joined(provider, uid, claims)

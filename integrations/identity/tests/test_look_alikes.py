@@ -73,9 +73,9 @@ def claimed(email: str, sub: str = "g1") -> dict[str, Any]:
 def test_no_look_alike_signs_in_as_somebody(grace: Person) -> None:
     for one in look_alikes():
         with pytest.raises(joining.SignInRefused, match="beyond plain ASCII"):
-            joining.whom(ONE, claimed(one))
+            joining.user_of(ONE, claimed(one))
     assert not User.objects.exists()
-    joining.whom(ONE, claimed(GRACE.upper()))
+    joining.user_of(ONE, claimed(GRACE.upper()))
     grace.refresh_from_db()
     assert grace.user is not None
 
@@ -87,7 +87,7 @@ def test_who_has_a_look_alike_is_not_found_by_the_real_one(db: None, stored: str
     assert person_matching.by_email(GRACE) is None
     assert emails.having(User.objects.all(), GRACE) == []
     with pytest.raises(joining.SignInRefused, match="known here"):
-        joining.whom(ONE, claimed(GRACE))
+        joining.user_of(ONE, claimed(GRACE))
     assert callees._named({GRACE}) == {}
     person_matching.of_user(made)
     mallory.refresh_from_db()
@@ -164,7 +164,7 @@ def test_a_verified_address_of_the_token_does_not_verify_that_of_user_info(
 
 
 def test_who_was_pinned_stays_who_they_are_whatever_address_is_claimed(grace: Person) -> None:
-    mine = joining.whom(ONE, claimed(GRACE))
+    mine = joining.user_of(ONE, claimed(GRACE))
     Person.objects.create(name="Ada", chat_id="UADA", email="ada@acme.example")
     for email in ("ada@acme.example", FEW[0], ""):
-        assert joining.whom(ONE, claimed(email)) == mine
+        assert joining.user_of(ONE, claimed(email)) == mine

@@ -47,15 +47,15 @@ def test_nobody_comes_in_from_another_workspace(
     assert project.FIREKIND.slack is not None
     settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=OURS))
     if linked:
-        joining.whom(SLACK, GRACE | {SLACK_TEAM: OURS})
+        joining.user_of(SLACK, GRACE | {SLACK_TEAM: OURS})
     settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=named))
     claims = GRACE | ({} if claimed is None else {SLACK_TEAM: claimed})
     with ports.using(chat=cast("Chat | None", chat)):
         if claimed == OURS and (named or chat is IN_OURS):
-            assert joining.whom(SLACK, claims).email == grace.email
+            assert joining.user_of(SLACK, claims).email == grace.email
         else:
             with pytest.raises(SignInRefused):
-                joining.whom(SLACK, claims)
+                joining.user_of(SLACK, claims)
 
 
 def test_who_has_another_id_in_another_workspace_signs_in_there_and_back_here(
@@ -68,6 +68,6 @@ def test_who_has_another_id_in_another_workspace_signs_in_there_and_back_here(
         person_matching.follow([ChatProfile(id, "Grace", grace.email)])
         claims = GRACE | {"sub": id, SLACK_TEAM: team, SLACK_USER: id}
         with ports.using(chat=cast("Chat", SimpleNamespace(workspace_id=team))):
-            assert joining.whom(SLACK, claims).person == grace
+            assert joining.user_of(SLACK, claims).person == grace
     with ports.using(chat=cast("Chat", IN_OURS)), pytest.raises(SignInRefused):
-        joining.whom(SLACK, GRACE | {"sub": "U9GRACE", SLACK_TEAM: OURS, SLACK_USER: "U9GRACE"})
+        joining.user_of(SLACK, GRACE | {"sub": "U9GRACE", SLACK_TEAM: OURS, SLACK_USER: "U9GRACE"})

@@ -68,7 +68,7 @@ def leave_elsewhere(work: Work, *, at: datetime) -> None:
         may_stand = effect.verb == CREATE and effect.unsure and not effect.spec["private"]
         if not end(effect, at=at, **(LEFT if may_stand else {})):
             effect_queue.put_back(work, until=clock.at(at) + CONNECTED_AGAIN)
-            effect_queue.plan_anew(effect.incident_id)
+            effect_queue.replan(effect.incident_id)
 
 
 def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
@@ -76,7 +76,7 @@ def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
     held = effect_queue.CLAIMS.mine(effect).filter(abandoned=True)
     if not held.update(**{"state": Effect.State.CANCELLED, **ended}, ended_at=at, leased_until=None):
         return False
-    effect_queue.plan_anew(effect.incident_id)
+    effect_queue.replan(effect.incident_id)
     return True
 
 

@@ -101,7 +101,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     if effect.kind == "counted" or _tells_of_failure(effect):
         timeline.nudge_readers(effect.incident_id)
         # The message may exist all the same: its channel is not archived before that has been checked.
-        effect_queue.plan_anew(effect.incident_id)
+        effect_queue.replan(effect.incident_id)
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     could_not = f"{UNCHECKED} Firekind managed to" if error.looking else "Could not"
@@ -114,7 +114,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     quiet = (effect.kind, effect.verb) in QUIET and not by_hand and not is_elsewhere
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
     timeline.append(incident, "failed", at=at, text=text, data=data)
-    effect_queue.plan_anew(incident.pk)
+    effect_queue.replan(incident.pk)
 
 
 def _tells_of_failure(effect: Effect) -> bool:
@@ -132,7 +132,7 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
     again = failed.update(**from_the_start(at))
     if again:
-        effect_queue.plan_anew(effect.incident_id)
+        effect_queue.replan(effect.incident_id)
     return bool(again)
 
 

@@ -82,7 +82,7 @@ def modal(
     """Build the modal, with who would be paged once someone is chosen."""
     parts = [blocks.section(incident_lookup.titled(incident)), *carrying_out.warned()]
     parts += [blocks.section(CHANGED)] if changed else []
-    parts.append(_whom(among, choice))
+    parts.append(_recipients(among, choice))
     if choice is not None:
         parts.append(blocks.section(_shown(choice) if choice.state else f"{_shown(choice)}\n{HAPPENS}"))
     hint = "Shown here and in the channel, but not sent to PagerDuty."
@@ -95,7 +95,7 @@ def modal(
     return blocks.modal("Page someone", parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=kept)
 
 
-def _whom(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Block:
+def _recipients(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Block:
     """Build the drop-down, with who would be paged under each name. A typed command can also name what does not fit."""
     groups = {label: list(map(_option, _some(found, choice))) for label, found in page_status.grouped(among).items()}
     picked = choice.target if choice else None
