@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from django.utils import timezone
 from integrations.tests.duty import Duty
 from workflows.models import Page
 from workflows.oncall import callees, pager_cache
-from workflows.paging import paging
+from workflows.paging import paging, poll_pages
 from workflows.planning.wording.plan_sum import NO_ONE
 from workflows.reconcile import retyping
 from workflows.status import progress
@@ -41,6 +42,20 @@ def test_who_is_notified_of_nothing_is_named_before_a_page_is_counted_on(duty: D
     assert "no rule to notify Max of an urgent page: call them" in said
     assert not [gap for gap in progress.of(incident).gaps if gap.key.startswith("gap/silent/")]
     assert any("no rule to notify Max" in text for text in house.slack.texts(house.channel(incident)))
+
+
+def test_so_is_whoever_has_it_after_them(duty: Duty) -> None:
+    levels = duty.account.policy("Major incidents").levels
+    levels.append(replace(levels[0], targets=[duty.account.user("eve").id]))
+    unruled(duty, "eve")
+    incident = duty.house.declare(type="major")
+    assert not incident.events.filter(text__contains="no rule").exists()
+    (page,) = duty.account.account.incidents.values()
+    duty.account.acts.escalate("max", page.number)
+    Page.objects.update(looked_at=None)
+    poll_pages.look_again(at=timezone.now() + timedelta(minutes=5))
+    (said,) = incident.events.filter(text__contains="no rule")
+    assert "no rule to notify Eve of an urgent page: call them" in said.text
 
 
 def test_of_whom_pagerduty_notifies_nothing_of_the_kind_is_said(duty: Duty) -> None:

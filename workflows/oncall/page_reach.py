@@ -9,6 +9,7 @@ from typing import Final
 from workflows.models import Page, PagerUser
 from workflows.oncall import callees
 from workflows.oncall.pager_events import ACKNOWLEDGED, PagerEvent, Who
+from workflows.planning.wording import page_notes
 
 # Kinds of news that say who is paged from then on.
 KINDS: Final = {"triggered", "unacknowledged", "reopened", "escalated", "reassigned", "delegated", "passed"}
@@ -52,6 +53,13 @@ def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
     """Return whether others are assigned than are paged; acknowledging narrows them to one, which is no change."""
     ids, now = {who.id for who in people}, set(page.now_ids)
     return bool(ids) and not (ids <= now if status == ACKNOWLEDGED else ids == now)
+
+
+def unnotified(page: Page) -> str:
+    """Say whose phone does not ring of those who are paged now; empty where everyone's does."""
+    users = PagerUser.objects.filter(pager_id__in=page.now_ids, silent=True).select_related("person")
+    names = callees.silent(users)
+    return f". {page_notes.unnotified(names)}: call them" if names else ""
 
 
 def users_of(pages: Collection[Page]) -> dict[str, PagerUser]:

@@ -137,6 +137,8 @@ def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, again: bool
     text = _sentence(page, news, named=person is None, again=again)
     text = BY_ITSELF.format(page=page.name) if is_unanswered else text
     data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
+    if page.is_open and news.kind in page_reach.KINDS:
+        text += page_reach.unnotified(page)
     if outsiders := add_responders.outsiders(page, news):
         text = f"{text}. {outsiders}"
     if moved and not is_unanswered and _asks(page):

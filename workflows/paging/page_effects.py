@@ -18,7 +18,7 @@ from incidents.models import Event, Incident
 from workflows.effects import effect_queue, late_requests, restoring
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
-from workflows.models import Effect, Page, PagerTarget, PagerUser
+from workflows.models import Effect, Page, PagerTarget
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
 from workflows.pager_port import Pager, PageRequest, PageStatus, unsigned
@@ -26,7 +26,7 @@ from workflows.paging import called_off, note_found, pager_names, paging
 from workflows.planning import pages
 from workflows.planning.desired import desired_state
 from workflows.planning.observed import GONE
-from workflows.planning.wording import cards, page_notes
+from workflows.planning.wording import cards
 
 SKEW = timedelta(minutes=2)
 SHARED = "left the page to {page} open in PagerDuty: its incident has alerts of others"
@@ -249,7 +249,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     whom = page.rings.removeprefix("pages ")
     says = f"paged {page.name}{how}{f': {whom}' if whom else ''}{IN_MAINTENANCE if _is_paused(page) else ''}"
-    says += _unnotified(page)
+    says += page_reach.unnotified(page)
     says = note_found.JOINED.format(page=page.name, joined=page.joined) if page.joined else says
     says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
@@ -269,15 +269,8 @@ def _is_paused(page: Page) -> bool:
     return page.via == "rest" and PagerTarget.objects.filter(pager_id=page.service_id, paused=True).exists()
 
 
-def _unnotified(page: Page) -> str:
-    """Say whose phone does not ring of those who are paged now."""
-    users = PagerUser.objects.filter(pager_id__in=page.now_ids, silent=True).select_related("person")
-    names = callees.silent(users)
-    return f". {page_notes.unnotified(names)}: call them" if names else ""
-
-
-def _replan(incident_id: int, _: datetime) -> None:
-    effect_queue.replan(incident_id)
+def _plan_anew(incident_id: int, _: datetime) -> None:
+    effect_queue.plan_anew(incident_id)
 
 
 def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:
