@@ -16,7 +16,13 @@ UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
 OF_THE_WORKSPACE: Final = frozenset(
     {
         *("access_denied", "app_access_restricted", "cannot_create_channel", "ekm_access_denied"),
-        *("enterprise_is_restricted", "feature_not_enabled", "file_deleting_disabled", "file_type_not_allowed"),
+        *(
+            "enterprise_is_restricted",
+            "feature_not_enabled",
+            "delete_not_allowed",
+            "file_deleting_disabled",
+            "file_type_not_allowed",
+        ),
         *("file_upload_size_restricted", "file_uploads_disabled", "file_uploads_except_images_disabled"),
         *("message_limit_exceeded", "missing_scope", "no_permission", "not_allowed_token_type", "not_an_enterprise"),
         *("permission_denied", "posting_to_channel_denied", "restricted_action", "storage_limit_reached"),

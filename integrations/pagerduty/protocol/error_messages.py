@@ -26,6 +26,7 @@ WORDS: Final[dict[str, str]] = {
     "2008": "The PagerDuty account is locked. Ask its owner, then retry.",
     "2010": f"PagerDuty does not let this key do that. {RIGHTS}",
     "2012": "The PagerDuty account has expired. Ask its owner, then retry.",
+    "2013": "PagerDuty no longer has this person. Page someone else.",
     "2014": "The PagerDuty plan does not include this. Do it there by hand, or ask the account's owner.",
     "2016": f"PagerDuty does not know who pages. {SENDER}",
     "2018": "PagerDuty no longer shows this page to the key's user. Check it in PagerDuty.",
@@ -78,7 +79,13 @@ WORDS: Final[dict[str, str]] = {
 }
 
 
+# Codes by which PagerDuty refuses how it was asked, about which nobody can do anything there.
+OURS: Final = frozenset({"1003", "1006", "1020", "2003", "2004", "2005", "2015", "3001", "4004"})
+
+
 def words(code: str) -> str:
-    """Return the message for a code, with what to do next."""
+    """Return what a code means, and what to do next."""
+    if code in OURS:
+        return f"PagerDuty did not accept how it was asked ({code}). Please report this as a bug."
     says = f"PagerDuty responded with {code.replace('_', ' ')}. Check there, then retry."
     return WORDS.get(code, says)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 REINSTALL = "Reinstall the app from its manifest (`manage.py slack_manifest`), then retry."
@@ -29,6 +30,10 @@ WORDS: Final[dict[str, str]] = {
     "edit_window_closed": "The workspace no longer lets this message be edited. The incident page says how it is now.",
     "enterprise_is_restricted": "An Enterprise organisation does not let the app do this. Ask an admin, then retry.",
     "ekm_access_denied": "The workspace's admins have paused messages. Ask them, then retry.",
+    "channel_type_not_supported": "Slack could not make this channel private.",
+    "default_org_wide_channel": "Everyone in the organisation is in this channel, so it cannot be made private.",
+    "delete_not_allowed": "This workspace does not let apps delete files. Ask an admin to delete it.",
+    "is_bot": f"This is the wrong type of token. {NEW_TOKEN}",
     "cant_delete_file": (
         "Slack does not let the app delete its own picture. Ask an admin to delete it in the old channel."
     ),
@@ -76,6 +81,9 @@ WORDS: Final[dict[str, str]] = {
     "restricted_action_read_only_channel": (
         "Only some people may post in this channel. Let the app post there in the channel's settings, then retry."
     ),
+    "restricted_action_non_threadable_channel": (
+        "This channel takes no replies in threads. Change that in the channel's settings, then retry."
+    ),
     "restricted_action_thread_locked": "The thread is locked in Slack. Unlock it, then retry.",
     "restricted_action_thread_only_channel": (
         "This channel takes replies in threads alone. Change that in the channel's settings, then retry."
@@ -117,8 +125,28 @@ WORDS: Final[dict[str, str]] = {
 }
 
 
+# Errors by which Slack refuses how it was asked, about which nobody can do anything there.
+OURS: Final = re.compile(
+    r"""(invalid|missing|metadata|unknown|markdown_text|as_user|draft|duplicate)_.*
+        |no_(text|user|users_provided|channel|item_specified)|bad_timestamp|block_mismatch|limit_required|too_long
+        |(too_many_(attachments|contact_cards)|(channels|attachment_payload)_limit_exceeded|push_limit_reached)
+        |(msg_blocks|view|alt_txt|snippet)_too_(long|large)|(deprecated_endpoint|method_deprecated)
+        |(cannot_reply_to_message|parent_with_link|send_on_behalf_not_allowed|insecure_request)""",
+    re.VERBOSE,
+)
+
+
 def words(code: str, *, needed: str = "") -> str:
     """Return the message for an error code; ``needed`` is the permission that Slack says is missing."""
     if code == "missing_scope" and needed:
         return f"The app lacks the permission {needed}. {REINSTALL}"
-    return WORDS.get(code, f"Slack responded with {code.replace('_', ' ')}. Fix that in Slack, then retry.")
+    if code in WORDS:
+        return WORDS[code]
+    said = code.replace("_", " ")
+    if code.startswith("invalid_name"):
+        return WORDS["invalid_name"]
+    if code.startswith("slack_connect"):
+        return f"A setting of Slack Connect forbids this here ({said}). Ask a workspace admin, then retry."
+    if OURS.fullmatch(code):
+        return f"Slack did not accept how the app asked ({said}). Please report this as a bug."
+    return f"Slack responded with {said}. Fix that in Slack, then retry."
