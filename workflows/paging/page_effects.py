@@ -269,8 +269,8 @@ def _is_paused(page: Page) -> bool:
     return page.via == "rest" and PagerTarget.objects.filter(pager_id=page.service_id, paused=True).exists()
 
 
-def _plan_anew(incident_id: int, _: datetime) -> None:
-    effect_queue.plan_anew(incident_id)
+def _replan(incident_id: int, _: datetime) -> None:
+    effect_queue.replan(incident_id)
 
 
 def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:
