@@ -8,12 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
 from config.process import broker_probe
-from incidents.outages import database_watch, outage_answer
+from incidents.outages import database_watch, migrated, outage_answer
 from workflows.status import workers
 
 DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
@@ -22,7 +21,7 @@ MENDS: Final[Mapping[str, str]] = {
     DATABASE: "PostgreSQL does not answer, or is a standby that takes nothing: start it, or correct DATABASE_URL.",
     BROKER: "The broker does not answer in time or takes no messages: start it, free its disk, or correct BROKER_URL."
     " Workers look for work themselves.",
-    MIGRATIONS: "The database is of another version: run `python -m stack prepare`.",
+    MIGRATIONS: migrated.MEND,
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
     workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
 }
@@ -34,7 +33,6 @@ BROKER_S: Final = 1.0  # for all of its answers together: what watches gives up 
 _asking = ThreadPoolExecutor(1, thread_name_prefix="ask the broker")
 _asked: list[Future[BaseException | None]] = []  # what is under way, for all who ask meanwhile
 _lock = threading.Lock()
-_migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
 
 
 def ready(request: HttpRequest) -> JsonResponse:
@@ -71,16 +69,7 @@ def _of_the_database() -> dict[str, bool]:
         cursor.execute("SHOW transaction_read_only")
         if cursor.fetchone() == ("on",):
             return {}
-    if not _is_migrated():
+    if not migrated.is_migrated():
         return {DATABASE: True}
     seen = workers.living(at=timezone.now())
     return {DATABASE: True, MIGRATIONS: True} | {kind: kind in seen for kind in workers.KINDS}
-
-
-def _is_migrated() -> bool:
-    if not _migrated:
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            return False
-        _migrated.append(True)
-    return True

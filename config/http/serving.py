@@ -156,7 +156,7 @@ class Application(ASGIHandler):
             with self._connected(scope), request_origin.at("api", (scope.get("client") or [""])[0]):
                 return gate.check(scope["path"], authorization=authorization, cookie=cookie)
         except Error as error:
-            if not database_watch.is_to_blame(error):
+            if not outage_answer.is_excuse(error):
                 raise
             return outage_answer.answer(scope["path"], error)
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from django.db import Error, connection
 
 from incidents.claiming.keyed_executor import begun
+from incidents.outages import migrated
 
 log = logging.getLogger(__name__)
 
@@ -97,6 +98,7 @@ class LookRunner:
             if name not in self._failing:  # logged once, and not every other second for as long as it lasts
                 log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
                 self._failing.add(name)
+                migrated.is_missed_by(error)  # the log says so
             connection.close()
         except BaseException:  # logged, so that no thread dies silently; waiting looks get another one
             log.exception("%s was interrupted", name)

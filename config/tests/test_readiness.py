@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from config.http import readiness
 from config.process import broker_probe
-from incidents.outages import database_watch
+from incidents.outages import database_watch, migrated
 from workflows.status import workers
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_known_is_not_said_to_be_wrong(client: Client, monkeypatch: 
 
 @pytest.mark.django_db
 def test_a_database_of_another_version_is_all_that_is_said(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "_is_migrated", lambda: False)
+    monkeypatch.setattr(migrated, "is_migrated", lambda: False)
     parts = client.get("/ready").json()["parts"]
     assert "prepare" in parts["migrations"]["mend"]
     assert parts["worker"]["mend"] == parts["evidence"]["mend"] == readiness.UNKNOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, TypeVar
 
@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseServerError, Json
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
-from incidents.outages import answer_time, database_watch
+from incidents.outages import answer_time, database_watch, migrated
 from incidents.outages.runbook import RunbookFile
 
 Unlogged = TypeVar("Unlogged", bound=HttpResponse)
@@ -27,12 +27,15 @@ WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled what you asked for."
 SLOW: Final = "Firekind's database is too slow to answer in Slack's three seconds. The web waits longer."
+BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
     "before you repeat anything."
 )
 NOT_TAKEN: Final = "Firekind's database isn't responding, so this may not have been taken. Send it again."
+BEHIND_NOT_TAKEN: Final = "Firekind's database isn't ready for this version yet, so this was not taken. Send it again."
 ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not taken. Send it again."
+NOT_TAKENS: Final[Mapping[str, str]] = {ENDED: ENDED_NOT_TAKEN, BEHIND: BEHIND_NOT_TAKEN}
 
 
 class Outages:
@@ -51,10 +54,15 @@ def failed(request: HttpRequest) -> HttpResponse:
     """Answer a request that ended in an error (`handler500`), which may mean that the database went away."""
     error = sys.exc_info()[1]
     with answer_time.until(time.monotonic() + FIND_OUT_S):
-        is_to_blame = database_watch.is_to_blame(error)
-    if is_to_blame:
+        excuses = is_excuse(error)
+    if excuses:
         return answer(request.path_info, error, request=request)
     return HttpResponseServerError(render_to_string("500.html", {"request": request}))
+
+
+def is_excuse(error: BaseException | None) -> bool:
+    """Return whether what a request ended in is the database's, or that nobody has migrated it yet."""
+    return database_watch.is_to_blame(error) or migrated.is_missed_by(error)
 
 
 def answer(path: str, error: BaseException | None = None, *, request: HttpRequest | None = None) -> HttpResponse:
@@ -63,7 +71,7 @@ def answer(path: str, error: BaseException | None = None, *, request: HttpReques
     ``error`` is what the request ended in, if it had begun. People who sent a form get their text back.
     """
     response: HttpResponse
-    not_taken = ENDED_NOT_TAKEN if database_watch.has_ended(error) else NOT_TAKEN
+    not_taken = NOT_TAKENS.get(happened(error), NOT_TAKEN)
     if path.startswith(DOORS):
         response = HttpResponse(f"{not_taken}\n", content_type="text/plain; charset=utf-8")
     elif path.startswith(PROGRAMS):
@@ -91,6 +99,8 @@ def happened(error: BaseException | None) -> str:
     """Return the sentence that says what a request ended in."""
     if database_watch.was_too_slow(error):
         return SLOW
+    if database_watch.state_of(error) in migrated.NOT_THERE:
+        return BEHIND
     return ENDED if database_watch.has_ended(error) else HAPPENED
 
 

@@ -20,7 +20,7 @@ from django.test import RequestFactory
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from incidents.forms import given_words
-from incidents.outages import answer_time, breaker, database_watch, hint_sender, outage_answer, runbook
+from incidents.outages import answer_time, breaker, database_watch, hint_sender, migrated, outage_answer, runbook
 from incidents.outages.breaker import Breaker
 from incidents.outages.database_watch import Bounded, Patience
 from incidents.outages.hint_sender import HintTask
@@ -347,6 +347,43 @@ def test_what_a_server_that_is_well_ended_is_said_to_be_cancelled(
     assert "cancelled" in outage_answer.answer(path, error).content.decode()
     assert "cancelled" not in outage_answer.answer(path).content.decode()
     assert outage_answer.in_slack(error).startswith(outage_answer.ENDED)
+
+
+@pytest.fixture
+def unmigrated(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[None]:
+    """Have the database lack migrations of this version, as before anyone has migrated it."""
+    monkeypatch.setattr(migrated, "_migrated", [])
+    monkeypatch.setattr(migrated, "_missed_at", [])
+    with psycopg.connect(**database_watch.address(), autocommit=True) as database:
+        taken = database.execute("DELETE FROM django_migrations WHERE app = 'reviews' RETURNING app, name, applied")
+        rows = taken.fetchall()
+        yield
+        for row in rows:
+            database.execute("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, %s)", row)
+
+
+UNDEFINED: Final = [psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn]
+
+
+@pytest.mark.usefixtures("unmigrated")
+@pytest.mark.parametrize("missed", UNDEFINED)
+@pytest.mark.parametrize("path", ["/", "/pagerduty/webhook", "/api/v1/x"])
+def test_what_is_asked_before_anyone_migrated_is_said_to_be_too_early(
+    path: str, missed: type[Exception], caplog: pytest.LogCaptureFixture
+) -> None:
+    error = missed()
+    assert outage_answer.is_excuse(error)
+    answer = outage_answer.answer(path, error)
+    assert (answer.status_code, "Retry-After" in answer) == (503, True)
+    assert "ready for this version" in answer.content.decode()
+    assert outage_answer.in_slack(error).startswith(outage_answer.BEHIND)
+    assert caplog.text.count("prepare") == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("missed", UNDEFINED)
+def test_a_column_that_we_misspelt_is_a_slip_of_ours(missed: type[Exception]) -> None:
+    assert not outage_answer.is_excuse(missed())
 
 
 @pytest.mark.parametrize(

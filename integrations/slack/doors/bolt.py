@@ -225,7 +225,7 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
     if isinstance(error, VendorError) and body.get("type") == "event_callback":
         log.warning("could not handle an event: %s", error)
         return _again() if error.retryable else BoltResponse(status=200, body="")  # Slack would refuse again
-    if database_watch.is_to_blame(error):
+    if outage_answer.is_excuse(error):
         return _outage(body, error)
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)
