@@ -1,4 +1,4 @@
-"""What a vendor refused when it was last asked for it, because of how it is set up: nothing but a try shows that."""
+"""What a vendor refused when last asked because of how it is set up. Only trying shows that."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workflows.effects.failing.refused_last import ANNOUNCED
 from workflows.models import Effect
 from workflows.planning.actions import KINDS
 
-# A step that failed may have been done by hand since, or be wanted no more: its code stays.
+# A failed step may have been done by hand since, or no longer be wanted: its error code stays.
 ENDED: Final = (Effect.State.FAILED, Effect.State.DONE, Effect.State.CANCELLED)
 
 
 def findings(port: str, vendor: str, *, codes: Mapping[str, str]) -> Iterator[CheckResult]:
-    """Yield what was refused with one of these codes, and done in no incident since; one for each reason.
+    """Yield the steps that were refused with one of these codes and not done in any incident since, by reason.
 
-    ``codes`` have words for what was refused with them, where it no longer says why.
+    ``codes`` maps each code to its message, for steps that no longer have their own.
     """
     kinds = [kind for kind, about in KINDS.items() if about.port == port]
     steps = Effect.objects.filter(kind__in=kinds, tried_at__isnull=False).exclude(ANNOUNCED)

@@ -28,9 +28,9 @@ OF_THE_WORKSPACE: Final = frozenset(
         *("permission_denied", "posting_to_channel_denied", "restricted_action", "storage_limit_reached"),
     }
 )
-"""Errors by which the workspace, or how the app is installed in it, refuses a step whatever it is about."""
+"""Codes of errors that are due to the workspace, or to how the app is installed in it, whatever a step is about."""
 WITHOUT_GROUPS: Final = frozenset({"plan_upgrade_required"})
-"""Codes of errors that say that a workspace has no user groups, and can have none as it is."""
+"""Codes of errors that mean that the workspace can have no user groups as it is set up now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,13 @@ class Invited:
 
 @dataclass(frozen=True, slots=True)
 class UserGroup:
-    """A user group and the ids of its members, everyone included; nobody can mention one that is ``disabled``."""
+    """A user group and the ids of its members; no one can mention a ``disabled`` one."""
 
     handle: str
     chat_id: str
     name: str
     members: tuple[str, ...]
-    channels: tuple[str, ...] = ()  # those that its members are put into
+    channels: tuple[str, ...] = ()  # the channels that its members are added to
     disabled: bool = False
 
 
@@ -219,9 +219,9 @@ class Chat(Protocol):
         """Delete one of our files; one that is already deleted is fine."""
 
     def groups(self) -> Sequence[UserGroup]:
-        """Read every user group with its members: one call.
+        """Read every user group with its members, disabled ones included, in one call.
 
-        Where the workspace can have none, raises ``VendorError`` with a code of ``WITHOUT_GROUPS``.
+        Raises ``VendorError`` with a code in ``WITHOUT_GROUPS`` if the workspace can have none.
         """
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:

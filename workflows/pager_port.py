@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Final, Protocol
 
 OF_THE_ACCOUNT: Final = frozenset({"2008", "2010", "2012", "2014", "http_402", "http_403"})
-"""Errors by which the account, or what the key may do in it, refuses a step whatever it is about."""
+"""Codes of errors that are due to the account, or to what the key may do in it, whatever a step is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagerPerson:
-    """Someone the pager can page; one who is ``silent`` it notifies of nothing urgent, for want of a rule how."""
+    """Someone the pager can page. It has no rule to notify a ``silent`` person of urgent pages."""
 
     id: str
     name: str

@@ -51,7 +51,7 @@ def groups() -> Iterator[CheckResult]:
 
 
 def types() -> Iterator[CheckResult]:
-    """Yield what a declaration of each type would ask for in vain as things are known now, once for all types."""
+    """Yield what declaring an incident of any type would ask for in vain, as far as is known; types share a finding."""
     found: dict[str, tuple[str, list[str]]] = {}
     for type in IncidentType.objects.usable():
         for gap in retyping.preview_declare(type=type).gaps:
@@ -60,7 +60,7 @@ def types() -> Iterator[CheckResult]:
         same = f" The same goes for {sentences.enumerated(others)}." if others else ""
         yield note(f"{says}{same}")
     if not found:
-        yield CheckResult("Everyone and everything that types name is there.")
+        yield CheckResult("Everyone and everything that types name is available.")
 
 
 def pagerduty() -> Iterator[CheckResult]:

@@ -1,4 +1,4 @@
-"""What types ask for in vain, the doctor says before the first incident that misses it does."""
+"""The doctor says what types ask for in vain, before the first incident misses it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def levels() -> list[str]:
 
 
 @pytest.mark.parametrize(("away", "why", "to_do", "back"), WHY)
-def test_a_group_that_types_name_and_nobody_has_is_named_once(
+def test_a_missing_group_is_named_once_for_all_types(
     away: Callable[[House], object], why: str, to_do: str, back: Callable[[House], object]
 ) -> None:
     with building.house() as house:
@@ -73,7 +73,7 @@ def _window(duty: Duty) -> None:
         (_window, "for Security is in a maintenance window"),
     ],
 )
-def test_whom_a_page_would_not_reach_is_named(spoil: Callable[[Duty], object], says: str) -> None:
+def test_a_page_that_would_not_reach_anyone_is_named(spoil: Callable[[Duty], object], says: str) -> None:
     with on_duty.duty() as duty:
         assert levels() == FINE
         spoil(duty)

@@ -29,7 +29,7 @@ FOR_AN_INCIDENT: Final = timedelta(hours=12)
 PERSONAL: Final = timedelta(days=90)
 AT_MOST: Final = 100  # active at the same time, per person
 USED_EVERY: Final = timedelta(minutes=1)
-TOKEN: Final = WrittenRows(  # which every request to the API asks for first
+TOKEN: Final = WrittenRows(  # read first by every request to the API
     Token,
     of="t",
     beside={

@@ -51,7 +51,7 @@ def test_a_token_is_read_as_django_reads_it(
 ) -> None:
     person = ada if signs_in else Person.objects.create(chat_id="UAPI", name="Deploys")
     issued = tokens.issue(person, at=timezone.now(), incident=incident if narrow else None, name="deploys")
-    assert tokens.find(issued.secret, at=timezone.now()) is not None  # its first use is written down
+    assert tokens.find(issued.secret, at=timezone.now()) is not None  # its first use is recorded
     with django_assert_num_queries(1):
         found = tokens.find(issued.secret, at=timezone.now())
         assert found is not None

@@ -107,10 +107,10 @@ def _joined(user: User) -> Person:
 def record(known: list[ChatProfile]) -> None:
     """Write what the workspace says about its people, new or changed; no one is deleted.
 
-    Someone already known by email alone is pinned to the chat id once, unless a guest or from elsewhere, whose
-    email proves nothing. An email that already belongs to another person is left with that person, unless the
-    workspace says that theirs is another one now. The caller holds a lock against other readers of the workspace; a
-    door may add someone meanwhile.
+    A person known only by email is pinned to the chat id once, unless the profile is a guest's or an external person's,
+    whose email proves nothing. An email that already belongs to another person stays with that person, unless the
+    workspace says that they have a different one now. The caller holds a lock against other readers of the workspace; a
+    door may add someone in the meantime.
     """
     _pin(known)
     _let_go(known)
@@ -207,7 +207,7 @@ def _pin(known: list[ChatProfile]) -> None:
 
 
 def _let_go(known: list[ChatProfile]) -> None:
-    """Take addresses from whoever has another one now, so that those whose they are by now can have them."""
+    """Clear the emails of people who have a different one now, so that the people who have them now can take them."""
     said = {one.chat_id: one.email for one in known}
     had = Person.objects.filter(chat_id__in=said).exclude(email="").values_list("chat_id", "email")
     moved = [chat_id for chat_id, email in had if said[str(chat_id)].lower() != email.lower()]

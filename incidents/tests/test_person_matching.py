@@ -50,7 +50,7 @@ ADDRESSES = ("ann@example.com", "ben@example.com", "Ann@example.com", "")
 @given(before=st.permutations(ADDRESSES), after=st.permutations([*ADDRESSES, "eve@example.com"]))
 @example(before=ADDRESSES, after=["ben@example.com", "ann@example.com", "", ""])
 def test_an_address_is_whose_the_workspace_says_it_is_now(before: Sequence[str], after: Sequence[str]) -> None:
-    """Also where people exchange theirs, or one has the address that another had: by one reading of everyone."""
+    """One reading of everyone is enough, even if people swap addresses or one takes over another's."""
     with transaction.atomic():
         for said in (before, after):
             people = [ChatProfile(f"U{n}", f"P{n}", email=said[n]) for n in range(4)]
@@ -58,7 +58,7 @@ def test_an_address_is_whose_the_workspace_says_it_is_now(before: Sequence[str],
             has = dict(Person.objects.filter(chat_id__in=["U0", "U1", "U2", "U3"]).values_list("chat_id", "email"))
             for key in {one.email.lower() for one in people if one.email}:
                 whose = [one.chat_id for one in people if one.email.lower() == key]
-                assert [id for id in whose if has[id].lower() == key], "nobody has an address that is somebody's"
+                assert [id for id in whose if has[id].lower() == key], "no one has this address"
             assert all(has[one.chat_id] in {"", one.email} for one in people)
         transaction.set_rollback(True)
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code t
 
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
-REFUSED: Final = ("http_401", "2006")  # the key itself, and not what it asks for
+REFUSED: Final = ("http_401", "2006")  # PagerDuty rejects the key itself, not one request
 REFUSALS: Final = {code: error_messages.words(code) for code in OF_THE_ACCOUNT}
-# PagerDuty's addresses in each of its regions: of the REST API, and of events.
+# PagerDuty's hosts per region: the REST API and the Events API.
 ELSEWHERE: Final = ("api.pagerduty.com", "events.pagerduty.com")
 IN_THE_EU: Final = ("api.eu.pagerduty.com", "events.eu.pagerduty.com")
 
@@ -112,18 +112,18 @@ def _oncalls(asking: Asking, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _unnotified(asking: Asking) -> Iterator[CheckResult]:
-    """Name who is on call soon and has no rule by which PagerDuty would notify them of a page of ours."""
+    """Name everyone who is on call soon and has no rule that has PagerDuty notify them of our pages."""
     silent = {one.id: one for one in asking.pager.people() if one.silent}
     on_call: dict[str, set[str]] = {}
     for one in _oncalls(asking, sorted(silent)):
         on_call.setdefault(str(one["user"]["id"]), set()).add(str(one["escalation_policy"]["summary"]))
     for id, policies in sorted(on_call.items(), key=lambda pair: silent[pair[0]].name):
         yield wrong(
-            f"{silent[id].name} is on call for {sentences.enumerated(sorted(policies))} within two weeks, and has no "
-            "rule by which PagerDuty would notify them of an urgent page. Have one added to their profile there."
+            f"{silent[id].name} is on call for {sentences.enumerated(sorted(policies))} within two weeks, but "
+            "PagerDuty has no rule to notify them of an urgent page. Have one added to their profile there."
         )
     if not on_call:
-        yield CheckResult("Everyone on call within two weeks has a rule by which PagerDuty notifies them of a page.")
+        yield CheckResult("PagerDuty has a rule to notify everyone on call within two weeks of an urgent page.")
 
 
 def _service(asking: Asking) -> Iterator[CheckResult]:

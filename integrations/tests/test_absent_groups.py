@@ -1,4 +1,4 @@
-"""What someone is told to do about a group that a type names can be done in that workspace, and then brings it in."""
+"""What people are told to do about a missing group can be done in that workspace, and then brings its members in."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def gap(house: House, incident: Incident) -> str:
 
 
 @pytest.mark.parametrize(("away", "why", "to_do", "back"), WHY)
-def test_why_a_group_brings_nobody_in_is_said_with_what_can_be_done(
+def test_a_missing_group_says_why_it_brings_no_one_in_and_what_can_be_done(
     house: House, away: Callable[[House], object], why: str, to_do: str, back: Callable[[House], object]
 ) -> None:
     away(house)
@@ -86,7 +86,7 @@ def test_a_rule_for_a_group_that_is_away_says_what_can_be_done(
     assert says in GroupRule.objects.get().says
 
 
-def test_a_disabled_group_gives_way_to_one_in_use_of_the_same_handle_and_has_nobody_read_again(house: House) -> None:
+def test_a_disabled_group_gives_way_to_one_in_use_with_its_handle_and_no_one_is_read_again(house: House) -> None:
     disabled(house)
     house.slack.group(HANDLE).members.append("U0LONGGONE")
     house.slack.workspace.groups["S0NEW"] = type(house.slack.group(HANDLE))("S0NEW", HANDLE, "Support", ["USUE"])

@@ -1,4 +1,4 @@
-"""Whoever a page goes to and PagerDuty has no rule to notify is named before it is counted on, and once it is out."""
+"""People that PagerDuty has no rule to notify are named before a page to them is counted on, and once it is out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflows.status import progress
 
 
 def unruled(duty: Duty, handle: str, *rules: str) -> None:
-    """Leave someone these rules alone, and have the account read again."""
+    """Leave someone only these rules, and read the account again."""
     duty.account.user(handle).notified_of = [*rules]
     pager_cache.refresh(at=timezone.now() + timedelta(hours=1))
 
@@ -44,7 +44,7 @@ def test_who_is_notified_of_nothing_is_named_before_a_page_is_counted_on(duty: D
     assert any("no rule to notify Max" in text for text in house.slack.texts(house.channel(incident)))
 
 
-def test_so_is_whoever_has_it_after_them(duty: Duty) -> None:
+def test_who_a_page_moves_on_to_is_named_as_well(duty: Duty) -> None:
     levels = duty.account.policy("Major incidents").levels
     levels.append(replace(levels[0], targets=[duty.account.user("eve").id]))
     unruled(duty, "eve")
@@ -58,7 +58,7 @@ def test_so_is_whoever_has_it_after_them(duty: Duty) -> None:
     assert "no rule to notify Eve of an urgent page: call them" in said.text
 
 
-def test_of_whom_pagerduty_notifies_nothing_of_the_kind_is_said(duty: Duty) -> None:
+def test_nothing_is_said_of_people_that_pagerduty_notifies(duty: Duty) -> None:
     unruled(duty, "max", "high")
     incident = duty.house.declare(type="major")
     assert duty.times_rung("max") == 1

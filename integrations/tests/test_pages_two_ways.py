@@ -175,10 +175,10 @@ def test_of_a_page_that_went_two_ways_one_is_left_or_none(
     pytest.param((leads_to, weather), (200, "timed out", 10.0), id=f"{leads_to}-{weather}")
     for leads_to, weather in product(LEADS_TO, WEATHER)
 ], indirect=True)  # fmt: skip
-def test_a_page_that_somebody_resolved_rings_nobody_for_long_by_a_request_that_comes_late(
+def test_a_late_request_for_a_page_that_someone_resolved_rings_no_one_for_long(
     night: Duty, late: Late, has_alerts: bool
 ) -> None:
-    """Also where PagerDuty tells its key, as of an incident that was opened as one, or by an event without an alert."""
+    """Even if PagerDuty reports its key, as for incidents opened over the REST API or by an event without an alert."""
     for service in night.account.account.services.values():
         service.has_alerts = has_alerts
     incident = declared(night, late, target=TARGETS[0])

@@ -1,6 +1,6 @@
-"""What a vendor refuses because of how it is set up, the doctor names until it is done, whoever did it by hand since.
+"""The doctor names what a vendor refused because of its setup until the vendor does it; doing it by hand is not enough.
 
-Nothing but a try shows that an app may create no channel, or that a key may only read.
+Only trying shows that an app may not create channels, or that a key may only read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workflows.status import manual_steps, progress
 
 SLACK: Final = {code: error_messages.words(code) for code in OF_THE_WORKSPACE}
 PAGER: Final = {code: pager_words.words(code) for code in OF_THE_ACCOUNT}
-# What a story of a declaration, a retype to a private type and its end asks for.
+# The methods that a declaration, an update and a retype to a private type call.
 ASKED: Final = (
     "bookmarks.add",
     "bookmarks.remove",
@@ -45,7 +45,7 @@ ASKED: Final = (
 
 
 def named() -> list[str]:
-    """What the doctor says."""
+    """Return what the doctor says."""
     return [one.says for one in refused_last.findings("chat", "Slack", codes=SLACK)]
 
 
@@ -67,7 +67,7 @@ def test_every_error_that_speaks_of_the_workspace_is_one_of_its_setup() -> None:
 
 
 def refusal_of(method: str) -> str:
-    """One of the errors by which a workspace may refuse a method."""
+    """Return one of the errors with which a workspace may refuse a method."""
     every = (RULES[method].errors | COMMON_ERRORS) & OF_THE_WORKSPACE
     return random.Random(method).choice(sorted(every))
 
@@ -85,11 +85,11 @@ def test_what_slack_refused_is_named_until_it_is_done(house: House, method: str)
     house.slack.faults.clear()
     failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=timezone.now())
     house.settle(incident)
-    house.declare("Another")  # of the first, no public channel is wanted any more
+    house.declare("Another")  # the first no longer wants a public channel
     assert not named()
 
 
-def test_a_channel_that_was_created_by_hand_is_none_that_the_app_may_create(house: House) -> None:
+def test_a_channel_created_by_hand_does_not_show_that_the_app_may_create_one(house: House) -> None:
     house.slack.faults.add("error", method="conversations.create", error="restricted_action")
     incident = house.declare("Checkout is slow")
     (one,) = progress.of(incident).by_hand
@@ -141,7 +141,7 @@ def test_a_plan_says_what_was_refused_of_what_it_is_about_to_do_until_it_is_done
     assert warned(house, known, "major") == [], "it has a channel"
     declaring = retyping.preview_declare(type=house.type("security"), by=house.person("dee"))
     assert says in [line.text for line in declaring.lines]
-    assert warned(house, known, "security", by="eve") == [], "that there is a private incident is not hers to know"
+    assert warned(house, known, "security", by="eve") == [], "she may not learn that there is a private incident"
     guests = declaring.without_names()
     assert says in [line.text for line in guests.lines]
 

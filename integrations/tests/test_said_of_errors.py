@@ -1,4 +1,4 @@
-"""Whatever a method that we call may be refused with, people read a sentence about it, and what can be done."""
+"""For every error that a method we call may return, people read a sentence about it and what can be done."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from integrations.slack.protocol.installation import METHODS, WITH_ADMIN_TOKEN
 from integrations.slack.protocol.rules import COMMON_ERRORS, RULES
 
 CODES = sorted(COMMON_ERRORS.union(*(RULES[method].errors for method in (*METHODS, *WITH_ADMIN_TOKEN))))
-# Errors that speak of arguments, of which the reference has one kind of name; nobody in Slack can mend any of them.
+# Errors about arguments, which the reference names in one style; no one can fix any of them in Slack.
 OF_ARGUMENTS = re.compile(r"(invalid|missing)_|_too_(long|large)$|_deprecated$|^no_(text|user|item)|bad_timestamp")
 MENDED = {"invalid_auth", "missing_scope", "missing_argument", "metadata_too_large"}
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_nobody_is_told_to_mend_in_slack_what_is_not_theirs(code: str) -> None:
+def test_no_one_is_told_to_fix_in_slack_what_is_our_bug(code: str) -> None:
     says = error_messages.words(code)
     assert says.endswith(".")
     assert "_" not in says.replace("SLACK_BOT_TOKEN", "").replace("SLACK_CHANNEL_PREFIX", "").replace(

@@ -63,7 +63,7 @@ def ended(incident: Incident, ada: Person) -> Incident:
 def test_what_is_filled_in_is_the_moment_that_was_planned(
     ended: Incident, ada: Person, browse: Open, zone: str
 ) -> None:
-    """Also in an hour that comes twice."""
+    """Even in an hour that occurs twice."""
     client = browse(ada)
     for at, sent_from in zip(AROUND, cycle(SENT_FROM), strict=False):
         editing.plan_meeting(ended, on=at, by=ada, at=AT)

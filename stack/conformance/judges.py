@@ -15,7 +15,7 @@ from stack.errors import StackError
 HOME = Path(__file__).resolve().parents[2] / "fixtures" / "conformance"
 COUNTED = ".counted.json"
 PATIENCE_S = 600  # Go compiles `go tool pprof` when it is first asked for: https://go.dev/doc/go1.25#tools
-# Function -> what it counts itself, and with all that it calls.
+# Function -> its self value, and its total.
 Counts = Mapping[str, tuple[int, int]]
 # The formats that `go tool pprof` reads, and how; without the program it knows no names of addresses.
 GO_READS: Mapping[str, tuple[str, ...]] = {
@@ -45,7 +45,7 @@ Judge = Callable[[str, Path], Iterator[Judged]]
 
 
 def judged(format: str, *, by: Sequence[Judge] | None = None) -> Iterator[Judged]:
-    """Yield what each judge says of each file of a format, all of them or those that are named."""
+    """Yield what each judge, or each of those in ``by``, says about each file in a format."""
     for path in sorted(HOME.joinpath(format).glob("*")):
         if not path.name.endswith(COUNTED):
             for judge in by or JUDGES:
@@ -53,7 +53,7 @@ def judged(format: str, *, by: Sequence[Judge] | None = None) -> Iterator[Judged
 
 
 def by_hand(format: str, path: Path) -> Iterator[Judged]:
-    """Yield the count that lies beside a file."""
+    """Yield the counts in the JSON file next to a file."""
     told = json.loads(path.with_name(path.name + COUNTED).read_text(encoding="utf-8"))
     counts = {name: (own, total) for name, (own, total) in told["functions"].items()}
     yield Judged(format, "counted by hand", path, told["sample_type"], counts)

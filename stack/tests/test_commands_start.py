@@ -9,7 +9,7 @@ import sys
 from config import env
 from stack.__main__ import COMMANDS
 
-# What others made is loaded once; what is ours, and all that this sets up, in a process for each command.
+# Third-party packages are loaded once; our modules, and all that they set up, in a separate process per command.
 BEGIN = """
 import importlib, os, sys, traceback
 import celery, django.db.models, django.test, httpx, numpy, psycopg, slack_sdk.web

@@ -180,9 +180,9 @@ def note_try(work: Work, *, at: datetime, is_first: bool = False) -> None:
 
 
 def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
-    """Record a failed effect as done, in the caller's transaction; return whether it was still failed.
+    """Record a failed effect as done, in the caller's transaction; return False if it was no longer failed.
 
-    Its code stays: that a person did it says nothing of whether the vendor would do it for us by now.
+    Its error code stays: that a person did it does not mean that the vendor would do it for us now.
     """
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
     if not failed.update(state=Effect.State.DONE, ended_at=at, error=""):

@@ -17,16 +17,17 @@ from workflows.planning.actions import CREATE
 from workflows.planning.observed import FORGOTTEN
 from workflows.planning.wording import cards
 
-SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
-# One by one, as the application may not set a sequence. Its name is looked up once (OFFSET 0): for each number, that
-# took ten times as long as the numbers.
+SKIPPED: Final = 100_000  # effect ids to skip: the buttons below later failures carry theirs
+# One number at a time, because the application may not set a sequence. OFFSET 0 has its name looked up only once:
+# looking it up for each number took ten times as long as the numbers.
 SKIP: Final = """
     SELECT count(nextval(ids)) FROM generate_series(1, %s),
            (SELECT pg_get_serial_sequence('workflows_effect', 'id')::regclass AS ids OFFSET 0) AS once
 """
-DOUBTED_FOR: Final = timedelta(days=1)  # within it people, the chat and the pager repeat what was lost
-BEHIND: Final = timedelta(minutes=5)  # a vendor's clock may be; and it may say whole seconds alone
-# What is looked for as it is planned in that time. One look tells whether it is there, and then it is as sure as any.
+DOUBTED_FOR: Final = timedelta(days=1)  # within this time, people, the chat and the pager repeat what was lost
+BEHIND: Final = timedelta(minutes=5)  # how far a vendor's clock may lag; it may also give whole seconds only
+# What is looked for when it is planned in that time. One look shows whether it exists; after that it is as certain as
+# anything else.
 DOUBTED: Final = frozenset(
     (kind, CREATE) for kind in ("channel", "outlet", "member", "topic", "bookmark", "post", "picture", "ticket")
 )

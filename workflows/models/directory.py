@@ -20,9 +20,9 @@ class Group(models.Model):
 class DirectoryRead(models.Model):
     """When the workspace's people and groups were last read; at most one row.
 
-    ``workspace`` is the id of the one that is connected, empty while nobody has looked: ids of channels, messages and
-    people are those of this one. ``disabled`` are the handles of groups that somebody disabled; it is ``groupless``
-    where the workspace can have none.
+    ``workspace`` is the id of the connected workspace, empty before the first reading. Ids of channels, messages and
+    people belong to it. ``disabled`` are the handles of its disabled groups; ``groupless`` says that it can have no
+    groups.
     """
 
     groups_at = models.DateTimeField()

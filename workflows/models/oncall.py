@@ -8,8 +8,8 @@ from incidents.models import Person
 class PagerUser(models.Model):
     """A user of the pager; matched to a person once by email, then pinned by id.
 
-    ``matched`` says how the two were joined: by ``email``, by ``hand``, or not at all. Someone who was parted by hand
-    is not joined by email again. The pager notifies one who is ``silent`` of nothing urgent, for want of a rule how.
+    ``matched`` says how: by ``email``, by ``hand``, or not at all. A user whose match was removed by hand is not
+    matched by email again. The pager does not notify a ``silent`` user of urgent pages, because no rule tells it to.
     """
 
     class Matched(models.TextChoices):

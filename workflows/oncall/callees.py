@@ -174,7 +174,7 @@ def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
 
 
 def silent(users: Iterable[PagerUser]) -> tuple[str, ...]:
-    """Return the names of those whom the pager has no rule to notify of a page; their persons are read already."""
+    """Return the names of the users that the pager has no rule to notify of a page; their persons are already read."""
     return tuple(isolated(user.person.name if user.person else user.name) for user in users if user.silent)
 
 

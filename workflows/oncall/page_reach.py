@@ -56,7 +56,7 @@ def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
 
 
 def unnotified(page: Page) -> str:
-    """Say whose phone does not ring of those who are paged now; empty where everyone's does."""
+    """Say whose phones do not ring, of the people who are paged now; empty if everyone's does."""
     users = PagerUser.objects.filter(pager_id__in=page.now_ids, silent=True).select_related("person")
     names = callees.silent(users)
     return f". {page_notes.unnotified(names)}: call them" if names else ""

@@ -67,9 +67,9 @@ def with_incidents(pages: QuerySet[Page]) -> QuerySet[Page]:
 
 
 def _is_a_second(page: Page, told: PagerIncident) -> bool:
-    """Return whether an incident of the pager is another one than the page that has its key.
+    """Return whether a pager incident is a second one, other than the page with its key.
 
-    Of a page that was ended there, too: nobody is to be paged again by a request of ours that came late.
+    The page is open, or was resolved in the pager: a late request of ours must not page anyone again.
     """
     ended_there = page.status == Page.Status.RESOLVED and page.withdrawn_at is None
     is_another = "" not in {page.pager_id, told.id} and told.id != page.pager_id

@@ -37,12 +37,11 @@ class Stranger:
 class Callee:
     """The target of a page: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
 
-    ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
-    ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
-    brought in. ``gone`` once the pager lists it no more, as where another account is connected by now; ``paused`` while
-    its service is in a maintenance window, ``unheard`` where it goes to the user that pages are opened as, ``nobody``
-    where it is known that no one is on call for it. ``silent`` are the names of those of them whom the pager has no
-    rule to notify.
+    ``people`` are paged first and may be brought in. ``rings`` says in words who is paged, strangers included; ``ids``
+    are their pager ids, ``names`` their names. ``strangers`` are those of them who cannot be brought in. ``gone`` says
+    that the pager no longer lists it, for example because another account is connected; ``paused`` that its service is
+    in a maintenance window; ``unheard`` that it goes to the user that opens our pages; ``nobody`` that no one is known
+    to be on call for it. ``silent`` are the names of those that the pager has no rule to notify.
     """
 
     ref: str

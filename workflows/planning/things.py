@@ -11,7 +11,7 @@ from workflows.planning.invitee import Invitee
 from workflows.planning.wording.card import Card
 
 Spec = Mapping[str, Any]
-DISABLED, GROUPLESS = "disabled", "groupless"  # why there is no group of some name, where that is known
+DISABLED, GROUPLESS = "disabled", "groupless"  # why a group does not exist, where that is known
 
 
 @dataclass(frozen=True, slots=True)

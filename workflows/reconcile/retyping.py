@@ -272,7 +272,7 @@ def _with_reminders(result: Plan, before: Policy | None, after: Policy) -> Plan:
 
 
 def _with_refusals(result: Plan, *, by: Person | None) -> Plan:
-    """Say what a vendor refused of what is to be done, in incidents that ``by`` may see: of others nobody learns."""
+    """Warn of steps that a vendor refused when last asked, in incidents ``by`` may see; no one learns of others."""
     lines = (PlanLine("!", says, "refused") for says in refused_last.ahead(result.actions, by=by))
     return replace(result, lines=(*result.lines, *lines))
 

@@ -1,4 +1,4 @@
-"""Why there is no user group of some name: somebody disabled it, or the workspace can have none."""
+"""Why a user group does not exist: it is disabled, or the workspace can have none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflows.ports import VendorError
 
 @dataclass(frozen=True, slots=True)
 class ReadGroups:
-    """The groups that are in use, the handles of those that are not, and whether there can be any."""
+    """The groups that are in use, the handles of disabled ones, and whether the workspace can have none."""
 
     in_use: tuple[UserGroup, ...] = ()
     disabled: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class ReadGroups:
 
 
 def read(chat: Chat) -> ReadGroups:
-    """Read the workspace's groups; raise ``VendorError``, but for what says that it can have none."""
+    """Read the workspace's groups. Raises ``VendorError``, unless it only says that there can be none."""
     try:
         found = chat.groups()
     except VendorError as error:
@@ -33,7 +33,7 @@ def read(chat: Chat) -> ReadGroups:
 
 
 def why(groups: Mapping[str, object]) -> Mapping[str, str]:
-    """Return why there is no group of a handle, of those that are None and where it is known: no query for none."""
+    """Return why groups that are None do not exist, by handle, where that is known. No query if none is None."""
     absent = [handle for handle, members in groups.items() if members is None]
     known = DirectoryRead.objects.first() if absent else None
     if known is None:

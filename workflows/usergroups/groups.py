@@ -137,9 +137,10 @@ NO_GROUP: Final = {
 def verdict(
     belonging: Belonging, *, handle: str, here: Collection[str] | None, unsure: str = "", why: str = ""
 ) -> GroupDecision:
-    """Decide what becomes of a group whose members are ``here``; None is a group that there is not, and ``why``.
+    """Decide what to do with a group whose members are ``here``; None means that the group does not exist.
 
-    An empty group is never written, and nothing is while it is unknown who belongs in it.
+    ``why`` is the reason that it does not exist, if known. An empty group is never written, and nothing is while it is
+    unknown who belongs in it.
     """
     if here is None:
         return GroupDecision("failed", NO_GROUP[why].format(handle=handle))

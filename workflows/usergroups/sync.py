@@ -91,7 +91,7 @@ def differing(*, at: datetime) -> list[Look]:
 
 
 def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
-    """Compare who belongs in each rule's group with who is in it, by what was last read: eight queries at most."""
+    """Compare who belongs in each rule's group with who is in it, as last read: at most eight queries."""
     rules = list(asked.prefetch_related("permanent"))
     there = {one.handle: one for one in Group.objects.filter(handle__in=[rule.handle for rule in rules])}
     why = absent_groups.why({rule.handle: there.get(rule.handle) for rule in rules})

@@ -19,7 +19,7 @@ Thing = Mapping[str, Any]
 
 
 def people(wire: Wire) -> list[PagerPerson]:
-    """Read every user of the account who can be paged: stakeholders only look on, and are never on call."""
+    """Read every user who can be paged. Stakeholders can only view incidents and are never on call."""
     users = wire.pages("/users", of="users", query={"include[]": ["notification_rules"]})
     return [_person(user) for user in users if user.get("role") not in STAKEHOLDERS]
 
@@ -29,7 +29,7 @@ def _person(user: Thing) -> PagerPerson:
 
 
 def is_silent(user: Thing) -> bool:
-    """Return whether no rule of a user's says how to notify them of what is urgent, as every page of ours is.
+    """Return whether a user has no notification rule for urgent incidents, which all our pages are.
 
     https://support.pagerduty.com/main/docs/notification-rules
     """

@@ -14,7 +14,7 @@ STAKEHOLDERS: Final = frozenset({"read_only_user", "read_only_limited_user"})
 
 @dataclass(slots=True)
 class User:
-    """Someone who can be paged; ``notified_of`` are the urgencies for which they have a rule how."""
+    """Someone who can be paged; ``notified_of`` are the urgencies that they have a notification rule for."""
 
     id: str
     name: str
@@ -119,10 +119,10 @@ class Service:
     """A service that incidents are opened on.
 
     With ``grouping`` an alert may join an open incident instead of opening one: ``time`` (for ``timeout`` minutes of
-    the configuration, 0 as long as it is open), ``intelligent``, or ``content_based`` on the ``fields`` named there.
-    One that ``has_alerts`` makes an alert of each event; else an event opens an incident that has its key and none.
-    After ``acknowledgement_timeout`` seconds an acknowledged incident rings again, after ``auto_resolve_timeout`` an
-    open one is resolved, unless they are None.
+    the configuration, where 0 means as long as it is open), ``intelligent``, or ``content_based`` on the configured
+    ``fields``. If it ``has_alerts``, each event creates an alert; otherwise an event opens an incident that has its key
+    and no alert. After ``acknowledgement_timeout`` seconds an acknowledged incident notifies again; after
+    ``auto_resolve_timeout`` seconds an open one is resolved. None disables either.
     """
 
     id: str

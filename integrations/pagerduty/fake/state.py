@@ -48,7 +48,7 @@ class AccountState(StandInState[PendingDelivery, Fault]):
         return super().next_id(prefix)
 
     def ring(self, incident: Incident, user: str, why: str) -> None:
-        """Notify someone of an incident, if a rule of theirs says how."""
+        """Notify a person of an incident, if they have a rule for its urgency."""
         if incident.urgency in self.account.users[user].notified_of:
             self.rang.append(Rang(self.now(), user, incident.id, why, incident.level, incident.urgency))
 

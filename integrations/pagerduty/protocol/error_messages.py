@@ -79,13 +79,13 @@ WORDS: Final[dict[str, str]] = {
 }
 
 
-# Codes by which PagerDuty refuses how it was asked, about which nobody can do anything there.
+# Codes that mean that our request was wrong, which no one can fix in PagerDuty.
 OURS: Final = frozenset({"1003", "1006", "1020", "2003", "2004", "2005", "2015", "3001", "4004"})
 
 
 def words(code: str) -> str:
-    """Return what a code means, and what to do next."""
+    """Return the message for a code, with what to do next."""
     if code in OURS:
-        return f"PagerDuty did not accept how it was asked ({code}). Please report this as a bug."
+        return f"PagerDuty rejected Firekind's request ({code}). Please report this as a bug."
     says = f"PagerDuty responded with {code.replace('_', ' ')}. Check there, then retry."
     return WORDS.get(code, says)

@@ -75,7 +75,7 @@ SPOILT: Final[list[tuple[Spoil, str]]] = [
     (lambda account: account.account.users.pop("PUFIREKIND"), "PAGERDUTY_FROM is firekind@example.com, which is not"),
     (
         lambda account: _unruled(account, "Data"),
-        "Quinn is on call for Data within two weeks, and has no rule",
+        "Quinn is on call for Data within two weeks, but PagerDuty has no rule",
     ),
     (lambda account: account.add_policy("Data", "firekind"), "is on the first level of Data within two weeks"),
     (

@@ -66,7 +66,7 @@ def rung(pager: StraightPager, callee: Callee) -> set[str]:
 def test_who_is_said_to_be_paged_is_who_is_paged(
     rotas: list[odd.Rota], policies: list[list[list[str]]], unruled: set[str]
 ) -> None:
-    """Also of those who have no rule by which PagerDuty would notify them of a page: it is said of each."""
+    """People who have no rule that has PagerDuty notify them of a page are each reported as silent."""
     with transaction.atomic(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=GIVEN))
         account = odd.built(rotas, policies)

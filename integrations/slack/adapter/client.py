@@ -314,7 +314,7 @@ class SlackChat:
         files.delete(self.wire, file_id)
 
     def groups(self) -> Sequence[UserGroup]:
-        """Read every user group with its members: one call."""
+        """Read every user group with its members, disabled ones included, in one call."""
         return directory.groups(self.wire)
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:

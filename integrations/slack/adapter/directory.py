@@ -25,7 +25,7 @@ def people(wire: Wire, *, team_id: str) -> list[ChatProfile]:
 
 
 def groups(wire: Wire) -> list[UserGroup]:
-    """Read the groups, each with its members: one call, which a workspace on a free plan refuses.
+    """Read all groups with their members, in one call. A workspace on a free plan refuses it.
 
     A group without a handle, or with another's handle as an import may leave behind, is skipped: no one could name it.
     """

@@ -82,7 +82,7 @@ WORDS: Final[dict[str, str]] = {
         "Only some people may post in this channel. Let the app post there in the channel's settings, then retry."
     ),
     "restricted_action_non_threadable_channel": (
-        "This channel takes no replies in threads. Change that in the channel's settings, then retry."
+        "This channel does not allow replies in threads. Change that in the channel's settings, then retry."
     ),
     "restricted_action_thread_locked": "The thread is locked in Slack. Unlock it, then retry.",
     "restricted_action_thread_only_channel": (
@@ -125,7 +125,7 @@ WORDS: Final[dict[str, str]] = {
 }
 
 
-# Errors by which Slack refuses how it was asked, about which nobody can do anything there.
+# Errors that mean that our request was wrong, which no one can fix in Slack.
 OURS: Final = re.compile(
     r"""(invalid|missing|metadata|unknown|markdown_text|as_user|draft|duplicate)_.*
         |no_(text|user|users_provided|channel|item_specified)|bad_timestamp|block_mismatch|limit_required|too_long
@@ -146,7 +146,7 @@ def words(code: str, *, needed: str = "") -> str:
     if code.startswith("invalid_name"):
         return WORDS["invalid_name"]
     if code.startswith("slack_connect"):
-        return f"A setting of Slack Connect forbids this here ({said}). Ask a workspace admin, then retry."
+        return f"A Slack Connect setting forbids this here ({said}). Ask a workspace admin, then retry."
     if OURS.fullmatch(code):
-        return f"Slack did not accept how the app asked ({said}). Please report this as a bug."
+        return f"Slack rejected the app's request ({said}). Please report this as a bug."
     return f"Slack responded with {said}. Fix that in Slack, then retry."

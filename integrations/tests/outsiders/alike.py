@@ -53,7 +53,7 @@ def ask(
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """Keep what the database is asked, without values: to write them in, as Django does, takes longer than to ask."""
+    """Collect SQL statements without their values: filling them in, as Django does, takes longer than running them."""
     asked: list[str] = []
 
     def keep(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:

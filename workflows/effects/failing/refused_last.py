@@ -1,4 +1,4 @@
-"""Steps that a vendor refused when it was last asked, because of how it is set up: nothing but a try shows that."""
+"""Steps that a vendor refused when last asked because of how it is set up. Only trying shows that."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DEEDS: Final[Mapping[str, str]] = {
     "tracker.change": "change a ticket",
     "tracker.open": "open a ticket",
 }
-# For what is private, vendors have settings of their own.
+# Vendors have separate settings for private channels and tickets.
 PRIVATE: Final[Mapping[str, str]] = {
     "conversations.create": "create a private channel",
     "tracker.open": "open a ticket of a private incident",
@@ -48,9 +48,9 @@ OF_ITS_SETUP: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     "chat": ("Slack", OF_THE_WORKSPACE),
     "pager": ("PagerDuty", OF_THE_ACCOUNT),
 }
-ANNOUNCED: Final = Q(spec__has_key="channel")  # which is looked at apart: one channel may have a setting of its own
+ANNOUNCED: Final = Q(spec__has_key="channel")  # checked separately: a channel may have its own settings
 CLOSED: Final = Q(spec__contains={"private": True})
-Step = tuple[str, bool]  # a method, and whether it is for what is private
+Step = tuple[str, bool]  # a method, and whether it is for something private
 
 
 def deed(step: Step) -> str:
@@ -60,21 +60,21 @@ def deed(step: Step) -> str:
 
 
 def of(effect: Effect) -> Step:
-    """Return which step an effect is one of."""
+    """Return the step that an effect carries out."""
     return effect.method, bool(effect.spec.get("private"))
 
 
 def alike(step: Step) -> QuerySet[Effect]:
-    """Return the effects that were tried and that are the same step, of whichever incident."""
+    """Return the effects of all incidents that carry out this step and were tried."""
     method, private = step
     return Effect.objects.filter(CLOSED if private else ~CLOSED, method=method, tried_at__isnull=False)
 
 
 def ahead(actions: Collection[Action], *, by: Person | None) -> Iterator[str]:
-    """Say of steps that a plan is about to take what refused them when it was last asked, as far as that still stands.
+    """Yield a warning for each step of a plan that a vendor refused when last asked and has not done since.
 
-    Only of incidents that ``by`` may see, all of them for None, a terminal: that there is another is nobody's to know.
-    What people can do without is left out, and what is announced. One query where nothing was refused.
+    Looks only at incidents that ``by`` may see (None is a terminal, which sees all), so that no one learns that others
+    exist. Leaves out announcements, and steps that people can do without. One query per vendor if nothing was refused.
     """
     seen = visibility.visible_to(visibility.OPERATOR if by is None else by)
     for port, (vendor, codes) in OF_ITS_SETUP.items():
@@ -100,7 +100,7 @@ def _standing(steps: Collection[Step], codes: Collection[str], *, seen: QuerySet
 
 
 def _was_done_since(step: Step, refused: Effect, *, seen: QuerySet[Incident]) -> bool:
-    """Return whether the newest one that was done was tried after it: all of them are not read for a plan."""
+    """Return whether the newest success was tried after this refusal. Older ones are not read, to keep plans fast."""
     known = alike(step).filter(incident__in=seen).exclude(ANNOUNCED)
     done = known.filter(state=Effect.State.DONE, error_code="").order_by("-pk")
     newest = done.values_list("pk", flat=True)[:1]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from incidents import sentences
 from workflows.planning.pages import OPENING, Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
 
-# Keys of what is said of pages before they go out.
+# Key prefixes of warnings about unsent pages.
 MAINTENANCE, UNHEARD, NOBODY, SILENT = "maintenance/", "unheard/", "nobody/", "silent/"
 
 
@@ -61,7 +61,7 @@ def unheard(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator
 
 
 def silent(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
-    """Yield key and words for each page still to be opened of which the pager notifies someone in no way."""
+    """Yield key and words for each page still to be opened that goes to someone the pager has no rule to notify."""
     for one in _still_to_page(wanted, paged=paged):
         if one.silent:
             says = f"{unnotified(one.silent)}, so their phone does not ring for {one.name}."
@@ -69,12 +69,12 @@ def silent(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[
 
 
 def unnotified(names: Sequence[str]) -> str:
-    """Say that nobody's phone rings of those that a page goes to."""
+    """Say that the pager has no rule to notify these people of a page."""
     return f"PagerDuty has no rule to notify {sentences.enumerated(names)} of an urgent page"
 
 
 def sent_all_the_same(key: str, *, paged: Iterable[Paged]) -> str:
-    """Say that a page went out of which this gap warned; empty for any other gap, and where none was sent."""
+    """Say that a page went out despite this warning; empty for any other gap, and if none was sent."""
     if not key.startswith((MAINTENANCE, UNHEARD, NOBODY, SILENT)):
         return ""
     ref = key.partition("/")[2]

@@ -93,7 +93,7 @@ class Shapes:
         return self.reference("priority", id, self.account.priorities[id].name) if id else None
 
     def user(self, user: User, *, rules: bool = False) -> Json:
-        """Write someone; ``rules`` in full how they are notified, which else is referred to."""
+        """Write a person; with ``rules``, their notification rules in full instead of references to them."""
         return {
             **self.reference("user", user.id, user.name, type="user"),
             "name": user.name,
