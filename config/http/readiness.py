@@ -29,14 +29,14 @@ REFUSED: Final = "PostgreSQL answers, and refuses what Firekind asks of it: `man
 # Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
 UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."
-BROKER_S: Final = 1.0  # for all of its answers together: what watches gives up on us after a few seconds
+BROKER_S: Final = 1.0  # for the whole exchange: monitoring gives up on us after a few seconds
 _asking = ThreadPoolExecutor(1, thread_name_prefix="ask the broker")
-_asked: list[Future[BaseException | None]] = []  # what is under way, for all who ask meanwhile
+_asked: list[Future[BaseException | None]] = []  # the running probe, shared by everyone who asks in the meantime
 _lock = threading.Lock()
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
+    """Answer 200 if a declaration would be carried out, else 503; lists each part, with how to fix it."""
     broker = _the_broker()
     fine = dict.fromkeys(MENDS, False)
     mends = dict(MENDS)
@@ -55,7 +55,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 
 def _the_broker() -> Future[BaseException | None]:
-    """Begin to ask the broker, beside all else; one answer is for all who ask meanwhile."""
+    """Start to probe the broker in a thread; callers that come while the probe runs share its result."""
     with _lock:
         if not _asked or _asked[0].done():
             _asked[:] = [_asking.submit(broker_probe.error)]

@@ -45,8 +45,8 @@ OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.0, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
 STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().encode()
-# Signs of life, for whatever watches: they wait behind no page. One restarts a process, so it waits behind nothing; the
-# other asks everyone else, and shares its threads with who looks whether workers live.
+# Signs of life, for monitoring: they wait behind no page. A silent /health gets the process restarted, so it waits
+# behind nothing. /ready asks other servers, and shares its threads with the check whether workers are alive.
 HEALTH, READY, LOOKING = "/health", "/ready", 2
 PAGER_DOOR = "/pagerduty/"
 # Bodies being received, and how many bytes they hold together. Senders of files are authenticated and told to wait.
@@ -161,13 +161,13 @@ class Application(ASGIHandler):
             return outage_answer.answer(scope["path"], error)
 
     def _is_expected(self, scope: Scope, body: IO[bytes]) -> bool:
-        if database_watch.is_away():  # which the door says
+        if database_watch.is_away():  # the door says so
             return False
         try:
             with self._connected(scope):
                 return early.is_expected(**_signed(scope, body))
         except Error as error:
-            database_watch.is_to_blame(error)  # finds it out for the door, which answers
+            database_watch.is_to_blame(error)  # finds out whether it is away, for the door that answers
         return False
 
     @contextmanager

@@ -38,7 +38,7 @@ class LookRunner:
         with self._lock:
             if self._over:
                 return
-            held_up = bool(self._waiting)  # since somebody asked before
+            held_up = bool(self._waiting)  # since an earlier call
             self._waiting |= dict.fromkeys(name for name in names if name not in self._under_way)
             if not self._waiting or self._threads >= self._at_once or (self._threads and not held_up):
                 return
@@ -49,7 +49,7 @@ class LookRunner:
                 self._waiting.clear()
 
     def end(self) -> None:
-        """Take none any more that was not begun; other processes take them."""
+        """Start no more looks; other processes take those that were waiting."""
         with self._lock:
             self._over = True
             self._waiting.clear()
@@ -98,7 +98,7 @@ class LookRunner:
             if name not in self._failing:  # logged once, and not every other second for as long as it lasts
                 log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
                 self._failing.add(name)
-                migrated.is_missed_by(error)  # the log says so
+                migrated.is_missed_by(error)  # logs it, if migrations are missing
             connection.close()
         except BaseException:  # logged, so that no thread dies silently; waiting looks get another one
             log.exception("%s was interrupted", name)

@@ -56,7 +56,7 @@ def by_django(error: Exception) -> None:
 def by_celery(error: Exception) -> None:
     app = Celery("tried", set_as_current=False, fixups=[])
 
-    @app.task(name="tried", shared=False)  # of no other app, which may not be complete yet
+    @app.task(name="tried", shared=False)  # with no other app, which may not be set up completely yet
     def tried() -> None:
         raise error
 

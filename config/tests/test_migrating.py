@@ -1,4 +1,4 @@
-"""A table that somebody holds, and a migration that has to change it: nobody waits behind it."""
+"""A migration that has to change a table which another session holds: no one waits behind it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READ: Final = "SELECT FROM incidents_person LIMIT 1"
 
 @pytest.fixture
 def behind(django_db_setup: None) -> Iterator[str]:
-    """Give the address of a database that lacks a column."""
+    """Yield the URL of a database that lacks a column."""
     asked = database_watch.address()
     name = sql.Identifier(NAME)
     with psycopg.connect(**(asked | {"dbname": "postgres"}), autocommit=True) as server:

@@ -1,9 +1,9 @@
 """Whether the database responds, found out by the first caller that waits for it and shared with all others.
 
-A server that is frozen, or behind a network that swallows packets, refuses nothing: whoever waits for it waits for
-ever, and no time-out of the server's own can help. So a statement that is not answered for a moment has a new
-connection asked for. If that is not answered either, the statement is given up; if it is, the statement is only slow,
-and goes on, unless whoever asked is not there for that long (`answer_time`): then it is given up as well.
+A server that is frozen, or behind a network that drops packets, refuses nothing: callers would wait forever, and none
+of the server's own time-outs can help. So if a statement is not answered in time, a new connection is attempted. If
+that is not answered either, the statement is abandoned; if it is, the statement is only slow, and continues. A caller
+that cannot wait for that long (`answer_time`) abandons it as well.
 """
 
 from __future__ import annotations
@@ -62,18 +62,18 @@ class Patience:
     lock_s: float | None = None
 
 
-# Slack waits three seconds; a busy machine takes a while to begin a connection. Whoever is not the first to wait for a
-# row waits twice as long: for the one before them, and for the row.
+# Slack waits three seconds, and a busy machine needs a while to open a connection. A caller that is not the first in
+# line for a row waits twice as long: for the one ahead of it, and for the row.
 IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=1.5, lock_s=1.2)
-REPLANNED: Final = "RevalidateCachedQuery"  # in PostgreSQL; its sentence may be in any language
-STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours takes on a busy machine
-GONE_S: Final = 1.0  # between two looks of the server's, while it works on a statement, whether we are still there
+REPLANNED: Final = "RevalidateCachedQuery"  # PostgreSQL's function name, because its message may be in any language
+STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours needs on a busy machine
+GONE_S: Final = 1.0  # between two checks by the server, during a statement, whether we are still connected
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
 
 
 class TooSlow(psycopg.OperationalError):
-    """The database answers, and later than whoever asked can be answered."""
+    """The database took longer than the caller could wait."""
 
 
 class Bounded(psycopg.Connection[Any]):
@@ -103,17 +103,17 @@ class Bounded(psycopg.Connection[Any]):
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
         """Wait for the server as usual, as long as it is there. Raises `OperationalError` when it is not.
 
-        Raises `TooSlow` once whoever asked has no time left: what was not committed by then is not done.
+        Raises `TooSlow` once the caller has no time left: what was not committed by then is not done.
 
-        The same where a newer version changed a column meanwhile, for which statements of this connection were planned:
-        whoever asks again gets a new one.
+        Also raises `OperationalError` if a newer version changed a column that this connection's statements were
+        planned for: callers that try again get a new connection.
         """
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         while not is_away():
             if not (left_s := answer_time.left_s()):
                 self.pgconn.finish()
-                raise TooSlow("the database took longer than there was")
+                raise TooSlow("the database took longer than the time left")
             try:
                 return super().wait(gen, interval, min(patience.silence_s, left_s))
             except errors.FeatureNotSupported as error:
@@ -181,7 +181,7 @@ class _Probe:
                 asked.execute("SELECT 1")  # a pooler accepts connections even without a server behind it
             self._worked = True
         except psycopg.Error:
-            _is_gone()  # whoever asked may have had no time to hear it
+            _is_gone()  # the caller may have had no time to wait for the result
         finally:
             self._ended.set()
 
@@ -191,9 +191,9 @@ _asked: list[_Probe] = []  # the running probe, shared by everyone who asks in t
 
 
 def answers() -> bool:
-    """Ask for a new connection and return whether it came in time; if not, it is away until it answers again.
+    """Open a new connection and return whether it came in time; if not, the database is away until it responds.
 
-    Who has too little time left to find out returns without having found out.
+    With too little time left to find out, return False without declaring the database away.
     """
     with _lock:
         if not _asked or _asked[0].ended:
@@ -208,13 +208,13 @@ def answers() -> bool:
 
 
 def _is_gone() -> None:
-    """Have nobody wait for it until it answers again, which somebody looks for."""
+    """Let no one wait for the database until it responds again, and start to check whether it does."""
     if database.failed():
         log.error("the database does not answer")
         wait_no_longer()
         try:
             threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
-        except RuntimeError:  # no thread can be had: whoever asks next finds out, as nobody else would
+        except RuntimeError:  # no thread is available: the next caller must find out, because no one else would
             _is_back()
 
 
@@ -230,10 +230,10 @@ def hurry() -> None:
 
 
 def hold_nothing_for_long() -> None:
-    """Have the database end this process's idle transactions; to be called before its first statement.
+    """Have the database end this process's idle transactions and abandoned statements; call before its first statement.
 
-    A process that is stopped, or whose host is gone without a word, would hold its locks for hours otherwise. So would
-    a statement that was given up, or whose process was killed, until it comes to its own end.
+    A process that is stopped, or whose host disappeared, would otherwise hold its locks for hours. A statement that was
+    abandoned, or whose process was killed, would hold them until it ends by itself.
     """
     _ask_of_sessions(idle_in_transaction_session_timeout=STILL_S, client_connection_check_interval=GONE_S)
 
@@ -247,7 +247,7 @@ def _ask_of_sessions(**seconds: float) -> None:
 
 
 def wait_no_longer() -> None:
-    """Have whoever asks next in this process be told soon that there is no connection, as it is known already."""
+    """Let this process's next callers fail quickly when they ask for a connection: it is known there is none."""
     _wait_in_the_pool(KNOWN_S)
 
 
@@ -267,7 +267,7 @@ def is_away() -> bool:
 
 
 def is_to_blame(error: BaseException | None) -> bool:
-    """Return whether the database is away, read-only or cancelled the request; checks whether it responds.
+    """Return whether the database is away, read-only, too slow or cancelled the request; checks whether it responds.
 
     If it does, this logs what went wrong, because no one else would: requests answered with an apology are not logged.
     """
@@ -293,7 +293,7 @@ def has_ended(error: BaseException | None) -> bool:
 
 
 def was_too_slow(error: BaseException | None) -> bool:
-    """Return whether whoever asked had no time left to wait for a server that answers; asks nothing."""
+    """Return whether the caller ran out of time before the database answered; makes no query."""
     return isinstance(error, TooSlow) or isinstance(getattr(error, "__cause__", None), TooSlow)
 
 

@@ -1,4 +1,4 @@
-"""Whether the database has the tables of this version: a process may be started before anyone migrated it."""
+"""Whether the database has this version's tables: a process may start before the database is migrated."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from incidents.outages import database_watch
 log = logging.getLogger(__name__)
 
 NOT_THERE: Final = ("42P01", "42703")  # a table or a column
-AGAIN_S: Final = 2.0  # between two looks
-MEND: Final = "The database is of another version: run `python -m stack prepare`."
+AGAIN_S: Final = 2.0  # between two checks
+MEND: Final = "The database lacks migrations of this version: run `python -m stack prepare`."
 _lock = threading.Lock()
-_migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
+_migrated: list[bool] = []  # set once all are applied: for this process's code, that cannot change
 _missed_at: list[float] = []
 
 
 def is_migrated() -> bool:
-    """Return whether all migrations of this version were applied. Raises `Error` where the database does not tell."""
+    """Return whether all migrations of this version are applied. Raises `Error` if the database cannot be read."""
     with _lock:
         if not _migrated and not (_missed_at and time.monotonic() - _missed_at[-1] < AGAIN_S):
             _look()
@@ -33,7 +33,7 @@ def is_migrated() -> bool:
 
 
 def is_missed_by(error: BaseException | None) -> bool:
-    """Return whether a statement failed for want of a migration, and not by a slip of ours."""
+    """Return whether a statement failed because a migration is missing, and not because of a bug of ours."""
     if database_watch.state_of(error) not in NOT_THERE:
         return False
     try:
@@ -43,7 +43,7 @@ def is_missed_by(error: BaseException | None) -> bool:
 
 
 def _look() -> None:
-    asking = connections.create_connection(DEFAULT_DB_ALIAS)  # whoever asks may be within a transaction that failed
+    asking = connections.create_connection(DEFAULT_DB_ALIAS)  # the caller's own may be in a failed transaction
     try:
         is_missing = not ours() <= MigrationRecorder(asking).applied_migrations().keys()
     finally:
@@ -58,5 +58,5 @@ def _look() -> None:
 
 @lru_cache(maxsize=1)
 def ours() -> frozenset[tuple[str, str]]:
-    """Return app and name of each migration of this version: reading them all takes most of a second."""
+    """Return app and name of each migration of this version. Cached: reading them all takes most of a second."""
     return frozenset(MigrationLoader(None).disk_migrations)

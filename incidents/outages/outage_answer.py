@@ -17,8 +17,8 @@ from incidents.outages import answer_time, database_watch, migrated
 from incidents.outages.runbook import RunbookFile
 
 Unlogged = TypeVar("Unlogged", bound=HttpResponse)
-FIND_OUT_S: Final = 0.8  # whoever waited in vain for a connection has waited for most of what they were promised
-AGAIN_S: Final = 15  # for programs, until they send it again
+FIND_OUT_S: Final = 0.8  # a caller that waited in vain for a connection has little time left
+AGAIN_S: Final = 15  # after which programs send it again
 PAGE: Final = "outage.html"
 DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
@@ -26,7 +26,7 @@ PROGRAMS: Final = ("/api/", "/v1development/")
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled what you asked for."
-SLOW: Final = "Firekind's database is too slow to answer in Slack's three seconds. The web waits longer."
+SLOW: Final = "Firekind's database is too slow to answer within Slack's three seconds. The web app waits longer."
 BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
@@ -61,7 +61,7 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def is_excuse(error: BaseException | None) -> bool:
-    """Return whether what a request ended in is the database's, or that nobody has migrated it yet."""
+    """Return whether the database is to blame for a request's error, or has not been migrated yet."""
     return database_watch.is_to_blame(error) or migrated.is_missed_by(error)
 
 

@@ -171,7 +171,7 @@ def test_a_slow_statement_is_waited_for_no_longer_than_whoever_asked_can_be(left
     with Bounded.connect(**database_watch.address()) as slow, answer_time.until(time.monotonic() + left_s):
         with pytest.raises(database_watch.TooSlow) as raised:
             slow.execute("SELECT FROM pg_sleep(1)")
-        assert slow.closed, "what it did is not to be committed"
+        assert slow.closed, "what it did must not be committed"
     assert not database_watch.is_away()
     assert database_watch.is_to_blame(raised.value)
     assert outage_answer.in_slack(raised.value).startswith(outage_answer.SLOW)
@@ -253,7 +253,7 @@ def test_a_statement_that_was_given_up_does_not_go_on_without_us(monkeypatch: py
             if not beside.execute(goes_on).rowcount:
                 return
             time.sleep(0.05)
-    pytest.fail("it goes on")
+    pytest.fail("the statement is still running")
 
 
 @pytest.mark.django_db
@@ -351,7 +351,7 @@ def test_what_a_server_that_is_well_ended_is_said_to_be_cancelled(
 
 @pytest.fixture
 def unmigrated(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[None]:
-    """Have the database lack migrations of this version, as before anyone has migrated it."""
+    """Remove migrations of this version from the database's record, as if it had not been migrated yet."""
     monkeypatch.setattr(migrated, "_migrated", [])
     monkeypatch.setattr(migrated, "_missed_at", [])
     with psycopg.connect(**database_watch.address(), autocommit=True) as database:

@@ -1,4 +1,4 @@
-"""A way to a server that takes its time: a socket in front of the server's own."""
+"""A slow connection to a server: a socket in front of the server's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PIECE = 1 << 16
 
 
 class SlowWay:
-    """Holds up each piece on its way to the server for ``held_s``, so each statement takes so long and a little."""
+    """Delays each piece sent to the server by ``held_s``, so each statement takes slightly longer than that."""
 
     def __init__(self, door: Path, server: Path) -> None:
         self.held_s = 0.0
@@ -23,7 +23,7 @@ class SlowWay:
         assert self._open.wait(30)
 
     def close(self) -> None:
-        """Lead nobody any more."""
+        """Stop forwarding."""
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join()
 

@@ -1,4 +1,4 @@
-"""A database that takes its time with each statement: Slack is answered in time, and nothing follows unseen."""
+"""A database that is slow to answer each statement: Slack is answered in time, and nothing is done later unseen."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stack.tests.test_kills import declared, until_settled
 
 pytestmark = pytest.mark.workers
 SOCKET = ".s.PGSQL.5432"
-HELD_S = 0.35  # so that a server is there for whoever asks, and a command takes far longer than Slack waits
+HELD_S = 0.35  # probes are still answered in time, but a command takes far longer than Slack waits
 
 
 @pytest.fixture
 def way(stack: Stack, tmp_path: Path) -> Iterator[SlowWay]:
-    """Have the web process of the shared stack reach its database by a way that can be slow."""
+    """Route the shared stack's web process to its database through a connection that can be slowed."""
     (folder,) = parse_qs(urlsplit(stack.env["DATABASE_URL"]).query)["host"]
     with closing(SlowWay(tmp_path / SOCKET, Path(folder) / SOCKET)) as way:
         stack.stop("web")

@@ -30,7 +30,7 @@ class Handler(SocketModeHandler):
     """Handles requests from the socket. Its threads are not Django's, so it closes database connections itself."""
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's own
-        """Carry out one request and acknowledge it."""
+        """Handle one request and acknowledge it."""
         ends_at = math.inf if req.type == EVENTS else time.monotonic() + answer_time.SLACK_S
         if not payload_validation.fits(req.payload) or not payload_validation.is_known(req.payload):
             log.warning("received a socket message that nothing is done about: %s", req.type)

@@ -19,8 +19,8 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-WAIT_S: Final = 0.8  # of Slack's three seconds, or what the database has left of them
-AT_ONCE: Final = 24  # while Slack is slow these wait for it; whoever comes then is told at once
+WAIT_S: Final = 0.8  # of Slack's three seconds, or less if the database took most of them
+AT_ONCE: Final = 24  # calls that may wait while Slack is slow; further ones fail at once
 
 T = TypeVar("T")
 _pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="soon")
@@ -44,7 +44,7 @@ def watched(begun: Future[T]) -> None:
 
 def _asked(request: Callable[[], T]) -> T:
     try:
-        with answer_time.until(math.inf):  # it goes on when the door has answered
+        with answer_time.until(math.inf):  # it continues after the door has answered
             return request()
     finally:
         connections.close_all()
