@@ -78,7 +78,7 @@ def before(pages: Collection[Page]) -> dict[int, list[str]]:
 
 def _names(people: Collection[Who]) -> list[str]:
     known = _known({who.id for who in people if not who.name})
-    return sorted(who.name or known.get(who.id, "somebody") for who in people)
+    return sorted(who.name or known.get(who.id, "someone") for who in people)
 
 
 def _known(ids: set[str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ from workflows.planning.wording import basis, privacy_notes, reminding, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import absent_groups, workspace_cache
 
-SAID_ANEW = frozenset({"post", "small", "picture", "title"})  # keys of lines about our own messages
+OWN_MESSAGES = frozenset({"post", "small", "picture", "title"})  # keys of lines about our own messages
 
 
 class PlanChanged(Exception):
@@ -106,7 +106,7 @@ def _changes(result: Plan) -> list[tuple[str, str, str, int]]:
 
     Also without those who are in but no longer needed: no one is removed, so they would wait for nothing.
     """
-    lines = (line for line in result.lines if line.key == FREE or (line.sign in "+~-" and line.key not in SAID_ANEW))
+    lines = (line for line in result.lines if line.key == FREE or (line.sign in "+~-" and line.key not in OWN_MESSAGES))
     return [(line.sign, line.text, line.key, line.count) for line in lines]
 
 
