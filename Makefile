@@ -43,7 +43,7 @@ check: $(DEV) $(DOCS) ## what CI runs: linters, types, arrows, templates, docume
 bench: $(DEV) ## the benchmark table; ARGS="--write storm" puts one group of it into docs/benchmarks.md
 	@$(PY) -m stack bench $(ARGS)
 
-bench-evidence: $(DEV) ## what reading profiles costs, beside inferno; ARGS="--set FILE" takes another
+bench-evidence: $(DEV) ## what reading profiles costs, next to inferno; ARGS="--set FILE" takes another
 	@$(PY) -m stack bench-evidence $(ARGS)
 
 fmt: $(DEV) ## format code and templates

@@ -20,9 +20,9 @@ from stack.bench.table import Figure, number
 
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
 INTRO: Final = (
-    "# Benchmarks\n\nWhat `make bench` measured, each figure with its bound and with what it was measured beside. "
-    '`make bench ARGS="--write GROUP"` measures a group and replaces its section here, without a group all of them; '
-    "other sections stay as they are. Measure on a machine that does nothing else.\n"
+    "# Benchmarks\n\nWhat `make bench` measured: each figure with its bound and a reference taken in the same run. "
+    '`make bench ARGS="--write GROUP"` measures one group and replaces its section here; without a group, it measures '
+    "all of them. Measure on a machine that does nothing else.\n"
 )
 SECTION: Final = re.compile(r"^## (\S+)\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 
@@ -67,7 +67,7 @@ def _section(group: str, figures: Sequence[tuple[str, Figure]], origin: Provenan
     lines, above = [f"## {group}", str(origin)], ""
     for head, figure in figures:
         if head != above:
-            lines += ["", f"**{head}**", "", "| figure | measured | bound | | beside |", "|---|---|---|---|---|"]
+            lines += ["", f"**{head}**", "", "| figure | measured | bound | | reference |", "|---|---|---|---|---|"]
             above = head
         lines.append(_row(figure))
     return "\n".join(lines) + "\n"

@@ -40,7 +40,7 @@ def measure(stack: Stack, table: ReportTable) -> None:
     web = psutil.Process(stack.processes["web"].pid)
     asyncio.run(load.clients(port, page, count=AT_ONCE, seconds=SECONDS))
     before = _resident(web)
-    table.head(f"p99 of a page, {AT_ONCE} at once, while each attack goes on, beside quiet")
+    table.head(f"p99 of a page, {AT_ONCE} at once, during each attack, over quiet")
     worst = 0.0
     for name in attacks.ATTACKS:
         found, quiet, most = Answers(), Answers(), 0.0

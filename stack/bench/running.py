@@ -32,7 +32,7 @@ def main(*words: str) -> int:
     if unknown := set(wanted) - set(GROUPS):
         raise StackError(f"There is no group {unknown.pop()}; choose from {', '.join(GROUPS)}.")
     table = ReportTable(say)
-    say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
+    say(paint("  Each figure, its bound, and the reference taken in the same run (neighbours on two cores).", "grey"))
     whole = [group for group in ON_WHOLE_STACK if group in wanted]
     if whole:
         with (

@@ -50,8 +50,8 @@ class ReportTable:
         bound = f"{'≥' if figure.more else '≤'} {number(figure.target)}{figure.unit}"
         verdict = paint("PASS", "green") if figure.holds else paint("FALLS SHORT", "red")
         value = f"{number(figure.value)}{figure.unit}"
-        beside = figure.reference + (f" ({figure.neighbours})" if figure.neighbours else "")
-        self._say(f"    {figure.name:<50} {value:>10}  {bound:>10}  {verdict:<11}  {paint(beside, 'grey')}")
+        reference = figure.reference + (f" ({figure.neighbours})" if figure.neighbours else "")
+        self._say(f"    {figure.name:<50} {value:>10}  {bound:>10}  {verdict:<11}  {paint(reference, 'grey')}")
 
     @property
     def short(self) -> list[Figure]:

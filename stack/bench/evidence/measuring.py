@@ -32,7 +32,7 @@ def main(*words: str) -> int:
     parser.add_argument("--strict", action="store_true")
     asked = parser.parse_args(words)
     table = ReportTable(say)
-    say(paint("  Figure, its target, and what it was taken beside (medians of runs taken in turn).", "grey"))
+    say(paint("  Each figure, its bound, and its reference (medians of runs taken in turn).", "grey"))
     if (busy := os.getloadavg()[0]) > 1:
         say(paint(f"  This machine is busy ({busy:.1f}): what uses two processors looks slower than it is.", "yellow"))
     # As if installed: a machine may be configured to write no bytecode, and would compile everything for each run.
@@ -66,10 +66,10 @@ class _Bench:
         draw = (lambda: rivals.run([program, path])) if program else None
         cold = rivals.python(tasks.COLD, path, tree)
         small = size < SMALL
-        self._beside("cold: a new process, to the first payload", cold, draw, 0.5 if small else 1.0, seconds=small)
+        self._compare("cold: a new process, to the first payload", cold, draw, 0.5 if small else 1.0, seconds=small)
         warm = tasks.warm(path, tree)
         warm()
-        self._beside("warm: in a process that did it before", warm, draw, 0.25 if small else 0.5, seconds=small)
+        self._compare("warm: in a process that did it before", warm, draw, 0.25 if small else 0.5, seconds=small)
         self._slow(path)
         payload, opened, searched = tasks.asked(tree)
         self._table.add(Figure("first payload, packed", payload / 1000, 40, " kB"))
@@ -81,7 +81,7 @@ class _Bench:
         self._table.head(f"{before.name} and {after.name}: compared")
         diff, draw = installed("inferno-diff-folded"), installed("inferno-flamegraph")
         theirs = rivals.piped([diff, before, after], [draw], middle=self._room / "diff") if diff else None
-        self._beside(
+        self._compare(
             "cold: both read and merged, what moved", tasks.compared(before, after), theirs, 0.6, memory=COMPARED_MIB
         )
 
@@ -91,17 +91,17 @@ class _Bench:
         self._table.head(f"{perf.name}: perf script, {perf.stat().st_size / MIB:.0f} MiB")
         program = installed("inferno-collapse-perf")
         collapse = (lambda: rivals.run([program, perf])) if program else None
-        self._beside("warm: text to stacks", tasks.stacks_of(perf), collapse, 1.2)
+        self._compare("warm: text to stacks", tasks.stacks_of(perf), collapse, 1.2)
         self._table.head(f"{packed.name}: pprof, {packed.stat().st_size / MIB:.1f} MiB packed")
         go = installed("go")
         top = (lambda: rivals.run([go, "tool", "pprof", "-top", packed])) if go else None
-        self._beside("cold: read and told in a terminal", tasks.told(packed), top, 0.45 if go else 1.0)
-        self._beside("warm: to stacks", tasks.stacks_of(packed), None, 0.6, seconds=True)
+        self._compare("cold: read and told in a terminal", tasks.told(packed), top, 0.45 if go else 1.0)
+        self._compare("warm: to stacks", tasks.stacks_of(packed), None, 0.6, seconds=True)
         small = sets.pprof(sets.made("300"))
         self._table.head(f"{small.name}: pprof, {small.stat().st_size / 1000:.0f} kB packed")
         numpy, _, _ = paired(rivals.python("import numpy"), None, times=self._times)
         say(paint(f"    importing numpy alone: {_told(numpy)}", "grey"))
-        self._beside("cold: read and told in a terminal", tasks.told(small), None, 0.12, seconds=True)
+        self._compare("cold: read and told in a terminal", tasks.told(small), None, 0.12, seconds=True)
         recorded = sets.jfr()
         size = recorded.stat().st_size
         self._table.head(f"{recorded.name}: JFR, {size / MIB:.0f} MiB")
@@ -114,7 +114,7 @@ class _Bench:
             cost = rivals.run([program, path])
             say(paint(f"    flamegraph.pl {cost.seconds:.1f} s, {cost.mib:.0f} MiB", "grey"))
 
-    def _beside(
+    def _compare(
         self,
         name: str,
         ours: tasks.Run,

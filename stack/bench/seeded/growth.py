@@ -103,14 +103,14 @@ def measure(stack: Stack, table: ReportTable) -> None:
     least, most = min(found), max(found)
     table.head(f"{most:,} incidents of {EVENTS} events, {OPEN} of them open, over {least:,}")
     for name in found[most]:
-        beside = f"{', '.join(f'{found[size][name]:.1f}' for size in found)} ms with {_told(found)}"
-        table.add(Figure(name, found[most][name] / found[least][name], GROWN, TIMES, beside))
+        reference = f"{', '.join(f'{found[size][name]:.1f}' for size in found)} ms with {_told(found)}"
+        table.add(Figure(name, found[most][name] / found[least][name], GROWN, TIMES, reference))
     rows = _rows(stack)
     table.head("What grows with every row, by its nature")
     verified_s = _took_s(stack, "audit", "verify")
     table.add(Figure("sealing, for a row", sealing_us, 200, " µs", "in batches, as entries come"))
-    beside = f"{rows:,} rows in {verified_s:.0f} s: it reads all there is"
-    table.add(Figure("verifying the whole audit, for a row", 1e6 * verified_s / rows, 200, " µs", beside))
+    reference = f"{rows:,} rows in {verified_s:.0f} s: it reads all there is"
+    table.add(Figure("verifying the whole audit, for a row", 1e6 * verified_s / rows, 200, " µs", reference))
 
 
 def _told(found: Mapping[int, object]) -> str:
