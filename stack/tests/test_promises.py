@@ -18,11 +18,11 @@ from config.env import ROOT
 # Beginnings of passages that promise nothing: how-to, what we do not promise, and mere introductions.
 PROMISES_NOTHING = {
     "SECURITY.md": (
-        "- those who read it have read it",
+        "- people who have read it have read it",
         "- a file that was downloaded",
         "- Slack and PagerDuty keep",
-        "- Firekind does not encrypt",
-        "The newest version",
+        "- Firekind doesn't encrypt",
+        "Only the newest version",
         "Use the repository's private",
     ),
     "docs/private.md": (
