@@ -299,6 +299,7 @@ def test_the_plan_says_it_of_each_step_and_all_are_done_once_the_certificate_is_
     nothing_twice(house, incident)
 
 
+@pytest.mark.django_db
 def test_the_doctor_says_it_of_each_vendor(certificates: Certificates) -> None:
     given = setup.current()
     assert given is not None

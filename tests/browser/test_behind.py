@@ -61,9 +61,11 @@ def database_gone(stack: Stack, tabs: list[Page]) -> Iterator[None]:
 
 @contextmanager
 def network_gone(stack: Stack, tabs: list[Page]) -> Iterator[None]:
-    for tab in tabs:
-        tab.context.set_offline(True)
-    yield
+    """Take the browser offline. Chromium lets open streams live on, so what would write to them is frozen."""
+    with frozen(stack.processes["web"]):
+        for tab in tabs:
+            tab.context.set_offline(True)
+        yield
     for tab in tabs:
         tab.context.set_offline(False)
 
