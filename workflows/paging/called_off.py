@@ -80,7 +80,7 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None =
 
 
 def _tell(page: Page, *, again: bool, at: datetime) -> None:
-    how = "again, because a late request reopened the page" if again else "after all"
+    how = "again, because a request arrived late and reopened the page" if again else "after all"
     whom = page.rings.removeprefix("pages ")
     tell(page, f"paged {page.name} {how}{f': {whom}' if whom else ''}", at=at)
 
