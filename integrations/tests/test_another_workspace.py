@@ -201,7 +201,7 @@ def test_no_channel_says_of_itself_that_it_is_out_of_reach(house: House, other: 
 def test_while_the_new_workspace_cannot_be_read_nothing_is_asked_of_it(house: House, other: fake.FakeSlack) -> None:
     incident = house.declare("Keys leaked", type="major")
     lifecycle.update(incident, text="Looking", by=house.person("dee"), at=house.now())
-    other.faults.add("ratelimited", method="users.list")
+    other.faults.add("ratelimited", method="users.list", retry_after_s=100)  # however slow the machine
     with connected(house, other):
         incident = settle(house, incident)
         assert not other.writes()
