@@ -268,7 +268,10 @@ UNREAD: Final = """
 UNANNOUNCED: Final = """
     SELECT 1 FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
      WHERE e.state = 'failed' AND e.thing = 'announcement' AND (i.active OR e.verb = 'change')
-       AND e.error_code IN ('channel_not_found', 'is_archived', 'is_inactive', 'not_in_channel') LIMIT 1
+       AND e.error_code IN ('channel_not_found', 'is_archived', 'is_inactive', 'not_in_channel')
+       AND (SELECT count(*) FROM incidents_event f WHERE f.incident_id = e.incident_id AND f.kind = 'failed'
+             AND (f.data ->> 'effect')::bigint = e.id) < 3  -- a failure reported three times is left to people
+     LIMIT 1
 """
 
 
