@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
+from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
@@ -222,3 +224,20 @@ def test_what_a_channel_in_reach_refuses_again_and_again_is_left_to_people(house
         look(house, incident)
         tried.append(house.slack.calls.count("chat.postMessage"))
     assert tried[-1] == tried[3] > tried[0]
+
+
+def test_a_channel_that_is_archived_again_and_again_is_tried_once_an_hour(house: House) -> None:
+    incident = house.declare("Checkout is slow")
+    house.slack.acts.archive("dee", "incidents")
+    lifecycle.rename(incident, title="Checkout is down", by=house.person("dee"), at=house.now())
+    house.settle(incident)
+    for _ in range(2):
+        house.slack.acts.unarchive("dee", "incidents")
+        assert announcements.retry(at=timezone.now()) == 1
+        house.slack.acts.archive("dee", "incidents")
+        house.settle(incident)
+    house.slack.acts.unarchive("dee", "incidents")
+    assert announcements.retry(at=timezone.now()) == 0
+    assert announcements.retry(at=timezone.now() + timedelta(hours=2)) == 1
+    house.settle(incident)
+    assert not Effect.objects.filter(incident=incident, thing="announcement", state="failed").exists()

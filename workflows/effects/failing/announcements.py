@@ -8,7 +8,7 @@ incident.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
@@ -24,6 +24,7 @@ from workflows.ports import VendorError
 
 AWAY: Final = frozenset({"channel_not_found", "is_archived", "is_inactive", "not_in_channel"})
 AT_ONCE: Final = 200
+SELDOM: Final = timedelta(hours=1)  # between retries of what was reported several times: each may add another report
 # No one needs the announcement of an incident that is over by now. Messages about one are still corrected or withdrawn,
 # and messages that may have been posted are looked for.
 FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing__in=["notice", "summary"]) | Q(unsure=True)
@@ -37,11 +38,11 @@ def retry(*, at: datetime) -> int:
     """Retry what could not be posted or changed in a channel that we may post in by now; return how many.
 
     Each channel is asked about separately, so that one that stays unavailable holds up no other. Failures that were
-    reported several times are left to people.
+    reported several times are left to people, and retried once an hour.
     """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_any_keys=["channel", "in"]
-    ).exclude(recovering.LEFT_TO_PEOPLE)
+    ).exclude(recovering.LEFT_TO_PEOPLE, ended_at__gt=at - SELDOM)
     failed = failed.annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(
