@@ -98,8 +98,7 @@ def came(
     """Record that someone joined the room, as the vendor reports it.
 
     Joining a private incident's channel gives access only on a participant's invitation, once the channel is known to
-    be private. Anyone else may have joined while the channel was open to all, so it is read next, before anyone is let
-    in.
+    be private. Anyone else may have joined while it was open to all, so it is read before anyone is let in.
     """
     now = rules.held(incident, by=None)  # it may have become private since it was read
     if now.private and not _is_let_in(now, channel_id, by=inviter):
@@ -170,8 +169,7 @@ def deleted(channel_id: str, *, at: datetime) -> None:
 def thrown_out(channel_id: str, *, is_shown: bool = True, stamp: float) -> None:
     """Record that we were removed from a channel, unless we have rejoined since.
 
-    Plans then say what cannot be done there. A channel that we can no longer see may also be gone. Runs in the caller's
-    transaction.
+    Plans then say what cannot be done there. A channel that we can't see may also be gone. In the caller's transaction.
     """
     room = channel_row(channel_id)
     if room is not None and _is_newest(room, "inside", stamp=stamp):
