@@ -1,6 +1,6 @@
 # Every target sets up what it needs: a fresh clone only needs Python 3.11 or newer and make.
 .DEFAULT_GOAL := help
-.PHONY: docs pictures chaos machines release rehearse upgrade help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
+.PHONY: docs pictures chaos machines release rehearse upgrade help venv demo run tour quick test whole check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -34,8 +34,11 @@ tour: $(DEV) ## play the story on a throw-away stack and check it from the outsi
 quick: $(DEV) ## the tests that start no stack and no browser, and take no time
 	@$(PY) -m stack test -m quick $(ARGS)
 
-test: $(DEV) ## all tests; ARGS="-k retype" passes arguments to pytest
+test: $(DEV) ## every test, with few rows of long tables; ARGS="-k retype" runs all rows of those
 	@$(PY) -m stack test $(ARGS)
+
+whole: $(DEV) ## every test with every row, step and example: before a release, or overnight
+	@$(PY) -m stack test --whole $(ARGS)
 
 check: $(DEV) $(DOCS) ## what CI runs: linters, types, arrows, templates, documentation, vulnerabilities, migrations, deployment, tests
 	@$(PY) -m stack check $(ARGS)

@@ -17,7 +17,7 @@ COMMANDS = {
     "demo": ("stack.cli.serve", "demo", "run Firekind with the sandbox and a demo story"),
     "run": ("stack.cli.serve", "run", "run Firekind, configured by environment or .env"),
     "tour": ("stack.tour", "main", "play the story on a throwaway stack and check it from the outside"),
-    "test": ("stack.checks", "test", "run all tests"),
+    "test": ("stack.checks", "test", "run every test, with few rows of long tables; --whole runs all of them"),
     "check": ("stack.checks", "check", "run what CI runs"),
     "bench": ("stack.bench", "main", "print the benchmark table"),
     "bench-evidence": (

@@ -6,7 +6,8 @@ other, those that drive a browser to another; the rest fills up both. More stack
 other, and if started later everything else would wait for them.
 
 Of the others, long walks and laws come first. Tests that start no stack, browser or server, play nothing through all
-apps and try no law for long are marked `quick`; run alone, they try few examples.
+apps and try no law for long are marked `quick`; run alone, they try few examples. `--short` runs every test function
+with few rows, steps and examples (`stack.short_runs`).
 """
 
 import gc
@@ -25,7 +26,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from config.env import ROOT
 from config.process import garbage
-from stack import compiled
+from stack import compiled, short_runs
 from stack.supervisor import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
@@ -33,20 +34,29 @@ STARTS_STACKS = "from stack.supervisor"  # imported by modules that start one, o
 # A test with one of these fixtures starts processes; other such tests carry a mark.
 LONG_FIXTURES = {"browser", "page", "running_stack"}
 SERVERS = {"port", "sandbox", "served"}  # the same, for servers over HTTP and waits for time-outs
+DATABASE = {"db", "transactional_db"}
 LONG_MARKS = ("browser", "workers", "slow")
 # Every URL as every kind of person, and hundreds of examples each: by the names of folders and modules.
 WALKS, LAWS = "outsiders", "_laws.py"
 HOUSE = "integrations/tests/"  # stories through the plan, the queue and both stand-ins
-SEED = "firekind_shuffle"  # the key by which workers receive it
+SEED, SHORT = "firekind_shuffle", "firekind_short"  # the keys by which workers receive them
 QUICK, QUICK_EXAMPLES = "quick", 15
 
 _session = ExitStack()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that shuffles the order of tests."""
+    """Add the options that shuffle the order of tests, and that draw some rows of each table."""
     parser.addoption(
         "--shuffle", nargs="?", const="", metavar="SEED", help="run modules, and the tests of each, in an order drawn"
+    )
+    parser.addoption(
+        "--short",
+        nargs="?",
+        const=short_runs.commit(ROOT),
+        default="",
+        metavar="SEED",
+        help="run every test function, with drawn rows of long tables; the seed is the commit unless given",
     )
 
 
@@ -66,7 +76,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Draw a seed if none is given; workers shuffle by the one they receive."""
-    if told := getattr(config, "workerinput", {}).get(SEED):
+    given = getattr(config, "workerinput", {})
+    config.option.short = given.get(SHORT, config.option.short)
+    if told := given.get(SEED):
         config.option.shuffle = told
     elif config.option.shuffle == "":
         config.option.shuffle = str(random.randrange(10**6))  # noqa: S311 (an order, nothing secret)
@@ -76,13 +88,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Send a worker the seed: it parses the command line itself, which may not contain one."""
-    node.workerinput[SEED] = node.config.option.shuffle
+    """Send a worker the seeds: it parses the command line itself, which may not contain any."""
+    node.workerinput[SEED], node.workerinput[SHORT] = node.config.option.shuffle, node.config.option.short
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Print the seed that reproduces this order."""
-    return [f"order: --shuffle={config.option.shuffle}"] if config.option.shuffle else []
+    """Print the seeds that repeat this run."""
+    said = [f"order: --shuffle={config.option.shuffle}"] if config.option.shuffle else []
+    if config.option.short:
+        said.append(
+            f"short: --short={config.option.short}: every test, with at most {short_runs.ROWS} rows of those that use "
+            f"the database or processes, one in {short_runs.SHARE} steps of walks, {short_runs.EXAMPLES} examples of "
+            "laws; `make whole` runs all of them"
+        )
+    return said
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -93,9 +112,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(QUICK)
     if config.option.markexpr == QUICK:
         try_few_examples(items, most=QUICK_EXAMPLES)
+    if config.option.short:
+        _shorten(config, items)
     if config.option.shuffle:
         items[:] = shuffled(items, seed=config.option.shuffle)
     items.sort(key=_turn)
+
+
+def _shorten(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out drawn rows of tables and examples of laws; what is left out counts as deselected."""
+    out = [*short_runs.left_out(items, seed=config.option.short, is_dear=is_dear)]
+    missing = set(out)
+    items[:] = [item for item in items if item not in missing]
+    config.hook.pytest_deselected(items=out)
+    try_few_examples(items, most=short_runs.EXAMPLES)
+
+
+@pytest.fixture(scope="session")
+def part(request: pytest.FixtureRequest) -> short_runs.WalkPart:
+    """Give a long walk the steps that this run takes."""
+    return short_runs.WalkPart(request.config.option.short)
 
 
 def pytest_collection_finish() -> None:
@@ -124,9 +160,19 @@ def _is_long(item: pytest.Item) -> bool:
 
 def is_quick(item: pytest.Item) -> bool:
     """Return whether a test takes only a moment."""
-    long = (LONG_FIXTURES | SERVERS) & set(getattr(item, "fixturenames", ()))
     plays = item.nodeid.startswith(HOUSE) or _is_long(item)
-    return not long and not plays and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
+    return not plays and not _waits(item)
+
+
+def is_dear(item: pytest.Item) -> bool:
+    """Return whether a test uses the database, processes or servers."""
+    uses_database = item.get_closest_marker("django_db") or DATABASE & {*getattr(item, "fixturenames", ())}
+    return bool(uses_database) or _waits(item)
+
+
+def _waits(item: pytest.Item) -> bool:
+    long = (LONG_FIXTURES | SERVERS) & set(getattr(item, "fixturenames", ()))
+    return bool(long) or any(item.get_closest_marker(mark) for mark in LONG_MARKS)
 
 
 def try_few_examples(items: list[pytest.Item], *, most: int) -> None:

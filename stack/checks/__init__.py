@@ -22,6 +22,7 @@ MOST = 8  # at once: each has a database and its imports
 SPARE = 1  # more processes than cores, as some wait; a second one used a sixth more processor for the same tests
 HANDING_OUT = ("--dist=loadfile", "--no-loadscope-reorder")
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
+WHOLE = "--whole"
 DEPLOY = ["python", "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
 # As in production: behind TLS, with its own secret.
 DEPLOYED = {
@@ -86,13 +87,13 @@ STEPS: dict[str, Check] = {
 
 
 def test(*words: str) -> int:
-    """Run the tests; arguments are pytest's."""
+    """Run the tests; arguments are pytest's, and ``--whole`` runs every row, step and example."""
     with _services() as env:
         return _pytest(words, env=env)
 
 
 def check(*words: str) -> int:
-    """Run every check and then the tests; name the failures. Arguments are pytest's."""
+    """Run every check and then the tests; name the failures. Arguments are those of `test`."""
     with _services() as env:
         failed = [name for name in STEPS if not _passes(name, env=env)]
         tests = _pytest(words, env=env)
@@ -120,13 +121,21 @@ def side_by_side(words: Sequence[str], *, cores: int | None = None) -> int:
     return max(2, min(MOST, cores if "quick" in words else cores + SPARE))
 
 
+def for_pytest(words: Sequence[str]) -> list[str]:
+    """Return the arguments for pytest: the run is short unless it is to be whole, or names what to run."""
+    given = [word for word in words if word != WHOLE]
+    chooses = any(not word.startswith("-") for word in given)
+    return given if chooses or WHOLE in words else ["--short", *given]
+
+
 def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
     try:
         place = {chromium.PLACE: str(chromium.require())}
     except StackError as error:  # the browser tests fail one by one with the same message; the others can still run
         say(paint(str(error), "red"))
         place = {}
-    argv = [str(BIN / "python"), "-m", "pytest", f"--numprocesses={side_by_side(words)}", *HANDING_OUT, *words]
+    argv = [str(BIN / "python"), "-m", "pytest", f"--numprocesses={side_by_side(words)}", *HANDING_OUT]
+    argv += for_pytest(words)
     return subprocess.run(argv, cwd=ROOT, env={**env, **SETTINGS, **place}, check=False).returncode
 
 

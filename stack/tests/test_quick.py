@@ -33,15 +33,15 @@ def test_a_law_by_itself_and_one_in_a_class_try_few() -> None:
 
 
 def test_workers_shuffle_by_the_seed_that_was_drawn_for_all() -> None:
-    config: Any = SimpleNamespace(option=SimpleNamespace(shuffle=""))
+    config: Any = SimpleNamespace(option=SimpleNamespace(shuffle="", short=""))
     testing.pytest_configure(config)
     node: Any = SimpleNamespace(workerinput={}, config=config)
     testing.pytest_configure_node(node)
-    worker: Any = SimpleNamespace(option=SimpleNamespace(shuffle=""), workerinput=node.workerinput)
+    worker: Any = SimpleNamespace(option=SimpleNamespace(shuffle="", short=""), workerinput=node.workerinput)
     testing.pytest_configure(worker)
     assert worker.option.shuffle == config.option.shuffle
     assert config.option.shuffle.isdecimal()
-    wrong: Any = SimpleNamespace(option=SimpleNamespace(shuffle="stack/tests"))
+    wrong: Any = SimpleNamespace(option=SimpleNamespace(shuffle="stack/tests", short=""))
     with pytest.raises(pytest.UsageError, match="a seed is a number"):
         testing.pytest_configure(wrong)
 

@@ -11,6 +11,7 @@ from integrations.tests.outsiders import alike, table
 from integrations.tests.outsiders.alike import ask
 from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, GONE, MEMBER, OUTSIDER, OUTSIDERS, WORD, Scene
 from integrations.tests.outsiders.table import OF_INCIDENTS, OF_NONE, Row
+from stack.short_runs import WalkPart
 
 RARE = ("HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 EVERYONE_ELSE = tuple(who for who in OUTSIDERS if who != OUTSIDER)
@@ -56,11 +57,11 @@ def allowed(who: str, row: Row) -> frozenset[int]:
     return frozenset({401, 403, 405}) if who == GONE else row.answers
 
 
-def test_nobody_outside_tells_a_private_incident_from_none(scene: Scene, hidden: Incident) -> None:
+def test_nobody_outside_tells_a_private_incident_from_none(scene: Scene, hidden: Incident, part: WalkPart) -> None:
     none = alike.absent(hidden.codename)
     for who in OUTSIDERS:
         client = scene.browser(who)
-        for turn, (route, row) in enumerate(there(OF_INCIDENTS)):
+        for turn, (route, row) in part.of(enumerate(there(OF_INCIDENTS))):
             for one, other in zip(row.addresses(route, hidden.codename), row.addresses(route, none), strict=True):
                 for method, query, post in questions(row, who=who, turn=turn):
                     known = ask(client, method, one + query, name=hidden.codename, post=post)
@@ -71,7 +72,7 @@ def test_nobody_outside_tells_a_private_incident_from_none(scene: Scene, hidden:
                     assert WORD not in known.body, where
 
 
-def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incident) -> None:
+def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incident, part: WalkPart) -> None:
     """At each path by its route; ``test_api`` requests what the API describes with everyone's tokens."""
     none, client = alike.absent(hidden.codename), scene.browser(ANONYMOUS)
     for who in (ANONYMOUS, OUTSIDER, FORMER):
@@ -79,9 +80,7 @@ def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incide
             client.get(
                 f"/api/v1/incidents/{none}", headers={"Authorization": f"Bearer {token}"}
             )  # its first use is stored
-            for route, row in there(OF_INCIDENTS):
-                if not route.startswith("api/"):
-                    continue
+            for route, row in part.of(one for one in there(OF_INCIDENTS) if one[0].startswith("api/")):
                 for one, other in zip(row.addresses(route, hidden.codename), row.addresses(route, none), strict=True):
                     for method in ("GET", "POST"):
                         known = ask(client, method, one, name=hidden.codename, token=token)
@@ -90,9 +89,11 @@ def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incide
                         assert known.status in table.NOT_THERE | {403}  # not what the token is for
 
 
-def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene, hidden: Incident) -> None:
+def test_members_find_something_at_each_of_them_and_nothing_is_kept(
+    scene: Scene, hidden: Incident, part: WalkPart
+) -> None:
     """The tested paths exist; and no browser stores them, runs scripts in them, or reveals them to other sites."""
-    for route, row in there(OF_INCIDENTS):
+    for route, row in part.of(there(OF_INCIDENTS)):
         if route in table.NOT_BY_PAGE:
             continue
         address = next(iter(row.addresses(route, hidden.codename)))
@@ -102,10 +103,10 @@ def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene
         held(response.headers, address, relaxed=route in table.POLICY_OF_THEIR_OWN)
 
 
-def test_head_is_answered_as_get_is_without_what_it_shows(scene: Scene, hidden: Incident) -> None:
+def test_head_is_answered_as_get_is_without_what_it_shows(scene: Scene, hidden: Incident, part: WalkPart) -> None:
     """As monitors, link previews and ``curl -I`` ask; HEAD opens no stream."""
     token = scene.token(MEMBER)
-    for route, row in (*there(OF_INCIDENTS), *there(OF_NONE)):
+    for route, row in part.of((*there(OF_INCIDENTS), *there(OF_NONE))):
         for address in row.addresses(route, hidden.codename):
             given = {"Authorization": f"Bearer {token}"} if route.startswith("api/") else {}
             shown, asked = (scene.browser(MEMBER).generic(one, address, headers=given) for one in ("GET", "HEAD"))
@@ -117,8 +118,8 @@ def test_head_is_answered_as_get_is_without_what_it_shows(scene: Scene, hidden: 
 
 
 @pytest.mark.parametrize("who", [ANONYMOUS, OUTSIDER])
-def test_other_pages_are_as_guarded(who: str, scene: Scene) -> None:
-    for route, row in there(OF_NONE):
+def test_other_pages_are_as_guarded(who: str, scene: Scene, part: WalkPart) -> None:
+    for route, row in part.of(there(OF_NONE)):
         for address in row.addresses(route):
             response = scene.browser(who).get(address)
             held(response.headers, address, relaxed=False)

@@ -11,6 +11,7 @@ import pytest
 from incidents.models import Incident
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders.scene import ANONYMOUS, MEMBER, OUTSIDERS, PROFILE, WORD, Scene
+from stack.short_runs import WalkPart
 
 DESCRIPTION: Final = "/api/v1/openapi.json"
 METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
@@ -69,7 +70,7 @@ def held(scene: Scene, who: str, hidden: Incident, elsewhere: Incident) -> Itera
 
 
 def test_nobody_outside_tells_a_private_incident_from_none(
-    scene: Scene, hidden: Incident, operations: list[Operation]
+    scene: Scene, hidden: Incident, operations: list[Operation], part: WalkPart
 ) -> None:
     of_incidents = [one for one in operations if one.is_of_an_incident]
     assert len(of_incidents) > 1
@@ -77,7 +78,7 @@ def test_nobody_outside_tells_a_private_incident_from_none(
     for who in OUTSIDERS:
         for token in held(scene, who, hidden, elsewhere):
             first_used(scene, token)
-            for one in of_incidents:
+            for one in part.of(of_incidents):
                 for query in one.queries:
                     alike_for(scene, hidden, one, query, who=who, token=token)
 
@@ -109,13 +110,13 @@ def alike_for(scene: Scene, hidden: Incident, one: Operation, query: str, *, who
     assert WORD not in known.body, where
 
 
-def test_no_list_has_it(scene: Scene, hidden: Incident, operations: list[Operation]) -> None:
+def test_no_list_has_it(scene: Scene, hidden: Incident, operations: list[Operation], part: WalkPart) -> None:
     lists = [one for one in operations if not one.is_of_an_incident]
     assert lists
     for who in OUTSIDERS:
         client, token = scene.browser(ANONYMOUS), scene.token(who)
         for one in lists:
-            for query in one.queries:
+            for query in part.of(one.queries):
                 got = alike.ask(client, one.method, one.address + query, name="-", token=token)
                 assert hidden.codename not in got.body, f"{one} {query} as {OUTSIDERS[who]}"
                 assert query.endswith(WORD) or WORD not in got.body, f"{one} {query} as {OUTSIDERS[who]}"

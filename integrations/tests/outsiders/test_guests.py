@@ -17,6 +17,7 @@ from integrations.tests.outsiders.alike import text
 from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import EXTERNAL, GUEST, MEMBER, OUTSIDER, Scene
 from integrations.tests.outsiders.table import OF_INCIDENTS, OF_NONE
+from stack.short_runs import WalkPart
 from workflows.models import PagerUser
 
 GUESTS = (GUEST, EXTERNAL)
@@ -73,9 +74,9 @@ def addresses(scene: Scene, incident: Incident) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("who", GUESTS)
-def test_no_address_names_a_stranger_to_a_guest(scene: Scene, hidden: Incident, who: str) -> None:
+def test_no_address_names_a_stranger_to_a_guest(scene: Scene, hidden: Incident, who: str, part: WalkPart) -> None:
     client, named = scene.browser(who), {}
-    for address in addresses(scene, hidden):
+    for address in part.of(addresses(scene, hidden)):
         if "/stream" not in address and (said := strangers(scene, text(client.get(address)))):
             named[address] = said
     assert not named

@@ -22,6 +22,7 @@ from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import AUDITOR, EXTERNAL, GUEST, MANAGER, MEMBER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import OF_NONE, routes
 from reviews.views import listing
+from stack.short_runs import WalkPart
 from workflows.alerts import declare_rules
 from workflows.models import DeclareRule
 
@@ -107,10 +108,10 @@ def looks(who: str, known: Incident) -> Iterator[str]:
         yield f"/incidents/{known.codename}/{last}"
 
 
-def seen(scene: Scene, who: str, known: Incident, name: str) -> dict[str, str]:
+def seen(scene: Scene, who: str, known: Incident, name: str, part: WalkPart) -> dict[str, str]:
     """Return what a person reads at each of them, on their Home tab, and after ``/incident list``."""
     browser = scene.browser(who)
-    pages = {one: alike.text(browser.get(one.replace("{}", name))) for one in looks(who, known)}
+    pages = {one: alike.text(browser.get(one.replace("{}", name))) for one in ["/", *part.of(looks(who, known))]}
     said = scene.door.command(who, "list")
     shown = {"list": said, "home": str(home_tab.view(home_tab.on_tab(scene.person(who))))}
     return {where: alike.without(text, name) for where, text in (pages | shown).items()}
@@ -131,14 +132,14 @@ def wordy() -> Iterator[set[str]]:
 
 
 def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
-    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, wordy: set[str]
+    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, wordy: set[str], part: WalkPart
 ) -> None:
     now = scene.house.clock + timedelta(days=2)
-    before = _at_one_moment(scene, known, monkeypatch, name=UNSEEN, now=now)
+    before = _at_one_moment(scene, known, monkeypatch, name=UNSEEN, now=now, part=part)
     hidden = scene.furnish(scene.declare(f"The {WORD} printer leaks", type="security"))
     scene.alarm(hidden, count=3)
     ended(scene, "security")
-    after = _at_one_moment(scene, known, monkeypatch, name=hidden.codename, now=now)
+    after = _at_one_moment(scene, known, monkeypatch, name=hidden.codename, now=now, part=part)
     assert known.codename in before[OUTSIDER]["/"]
     for who in WHO:
         changed = [where for where, text in after[who].items() if text != before[who][where]]
@@ -148,7 +149,7 @@ def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
 
 
 def _at_one_moment(
-    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, *, name: str, now: datetime
+    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, *, name: str, now: datetime, part: WalkPart
 ) -> dict[str, dict[str, str]]:
     """Look as everyone while the clock is stopped, because pages say how long ago things were and what is on now."""
     with monkeypatch.context() as stopped:
@@ -156,4 +157,4 @@ def _at_one_moment(
         # By the real clock sessions would have expired, and everyone would only see redirects to the sign-in page.
         stopped.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))
         scene.browsers.clear()
-        return {who: seen(scene, who, known, name) for who in WHO}
+        return {who: seen(scene, who, known, name, part) for who in WHO}

@@ -16,6 +16,7 @@ from integrations.slack.interaction import inbox
 from integrations.slack.listeners import command_table
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders.scene import ANONYMOUS, EXTERNAL, FORMER, GONE, GUEST, LEFT, OUTSIDER, WORD, Scene
+from stack.short_runs import WalkPart
 
 WHO: Final = (OUTSIDER, GUEST, EXTERNAL, FORMER, LEFT)
 HOW: Final = (
@@ -201,22 +202,24 @@ def command(scene: Scene, who: str, text: str, *, name: str, channel: str = "lob
     return send(scene, who, "command", "/incident", given, name=name)
 
 
-def test_no_command_tells_a_private_incident_from_none(scene: Scene, hidden: Incident) -> None:
+def test_no_command_tells_a_private_incident_from_none(scene: Scene, hidden: Incident, part: WalkPart) -> None:
     none = alike.absent(hidden.codename)
     for who in WHO:
-        for one in command_table.COMMANDS:
+        for one in part.of(command_table.COMMANDS):
             text = f"{one.name} {ALONE[one.name] if one.run else 'THAT hello because I say so'}"
             known, unknown = (command(scene, who, text, name=name) for name in (hidden.codename, none))
             assert known == unknown, f"{text} as {who}"
             assert WORD not in known.body + known.modal
 
 
-def test_the_channel_it_had_is_one_like_any_other_of_such_a_name(scene: Scene, hidden: Incident) -> None:
+def test_the_channel_it_had_is_one_like_any_other_of_such_a_name(
+    scene: Scene, hidden: Incident, part: WalkPart
+) -> None:
     old = scene.house.channel(hidden, 1)
     slack = scene.house.slack
     elsewhere = slack.add_channel("inc-elsewhere", members=[slack.person(who).id for who in WHO]).name
     for who in WHO:
-        for one in command_table.COMMANDS:
+        for one in part.of(command_table.COMMANDS):
             text = one.name if one.name != "declare" else "help"
             there, other = (command(scene, who, text, name="", channel=where) for where in (old, elsewhere))
             assert (there.status, there.body, there.modal) == (other.status, other.body, other.modal), (
@@ -224,10 +227,10 @@ def test_the_channel_it_had_is_one_like_any_other_of_such_a_name(scene: Scene, h
             )
 
 
-def test_no_button_tells_them_apart(scene: Scene, hidden: Incident) -> None:
+def test_no_button_tells_them_apart(scene: Scene, hidden: Incident, part: WalkPart) -> None:
     none = alike.absent(hidden.codename)
     for who in WHO:
-        for action_id, value in BUTTONS.items():
+        for action_id, value in part.of(BUTTONS.items()):
             if value is not None and action_id in listeners.BUTTONS:
                 known, unknown = (press(scene, who, action_id, value, name=name) for name in (hidden.codename, none))
                 assert known == unknown, f"{action_id} as {who}"
@@ -267,10 +270,10 @@ def view(callback: str) -> dict[str, Any]:
     return {**filled, "private_metadata": json.dumps(kept), "blocks": [{"type": "input", "block_id": "text"}]}
 
 
-def test_no_modal_tells_them_apart(scene: Scene, hidden: Incident) -> None:
+def test_no_modal_tells_them_apart(scene: Scene, hidden: Incident, part: WalkPart) -> None:
     none = alike.absent(hidden.codename)
     for who in WHO:
-        for callback, row in MODALS.items():
+        for callback, row in part.of(MODALS.items()):
             if row is not None and callback in listeners.MODALS:
                 known, unknown = (submit(scene, who, callback, name=name) for name in (hidden.codename, none))
                 assert known == unknown, f"{callback} as {who}"

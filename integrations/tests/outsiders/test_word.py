@@ -42,6 +42,7 @@ from integrations.tests.outsiders.scene import (
     Scene,
 )
 from integrations.tests.outsiders.table import OF_NONE, routes
+from stack.short_runs import WalkPart
 from workflows.models import Effect, Page
 from workflows.status import progress
 
@@ -226,7 +227,9 @@ def _has(cursor: Any, table: str) -> bool:
     return bool(cursor.fetchone()[0])
 
 
-def test_no_page_of_anybody_outside_has_it(scene: Scene, moved: Moved, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_page_of_anybody_outside_has_it(
+    scene: Scene, moved: Moved, monkeypatch: pytest.MonkeyPatch, part: WalkPart
+) -> None:
     """``test_addresses`` covers paths with an incident's codename; these are all the others."""
     now = scene.house.clock + timedelta(days=2)
     monkeypatch.setattr(timezone, "now", lambda: now)  # pages say how long ago things were
@@ -236,7 +239,7 @@ def test_no_page_of_anybody_outside_has_it(scene: Scene, moved: Moved, monkeypat
     there = {*routes()}
     for who in (ANONYMOUS, OUTSIDER, FORMER, LEFT, AUDITOR):
         token = scene.token(who)
-        for route, row in OF_NONE.items():
+        for route, row in part.of(OF_NONE.items()):
             for address in row.addresses(route) if route in there else ():
                 for query in row.asks:
                     _nothing_at(scene, who, address + query.replace("{}", moved.incident.codename), token)
