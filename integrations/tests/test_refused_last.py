@@ -6,6 +6,7 @@ Only trying shows that an app may not create channels, or that a key may only re
 from __future__ import annotations
 
 import random
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -152,6 +153,16 @@ def test_a_plan_says_what_was_refused_of_what_it_is_about_to_do_until_it_is_done
     assert warned(house, known, "security") == []
     with pytest.raises(retyping.PlanChanged):
         house_confirm(house, known, plan.digest)
+
+
+def test_only_the_doctor_names_what_was_last_refused_more_than_a_year_ago(house: House) -> None:
+    known = house.declare("Known")
+    house.slack.faults.add("error", method="conversations.create", error="restricted_action")
+    house.retype(house.declare("Refused"), "security")
+    assert warned(house, known, "security")
+    Effect.objects.filter(state="failed").update(tried_at=timezone.now() - timedelta(days=400))
+    assert warned(house, known, "security") == []
+    assert named()
 
 
 def house_confirm(house: House, incident: Incident, digest: str) -> None:

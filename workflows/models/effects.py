@@ -1,9 +1,18 @@
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from incidents.models import Incident
+
+PRIVATE: Final = models.ExpressionWrapper(
+    models.Q(spec__contains={"private": True}), output_field=models.BooleanField()
+)
+# Announcements are left out of both indexes: their channel may have its own settings.
+REFUSED: Final = models.Q(state="failed", tried_at__isnull=False) & ~models.Q(spec__has_key="channel")
+SUCCEEDED: Final = models.Q(state="done", error_code="", tried_at__isnull=False) & ~models.Q(spec__has_key="channel")
 
 
 class Effect(models.Model):
@@ -62,6 +71,8 @@ class Effect(models.Model):
             models.Index(fields=["due_at"], condition=models.Q(state__in=["waiting", "running"]), name="effect_open"),
             models.Index(fields=["incident", "state"], name="effect_of_incident"),
             models.Index(fields=["error_code"], condition=models.Q(state="failed"), name="effect_failed_by_code"),
+            models.Index("method", PRIVATE, "error_code", "tried_at", condition=REFUSED, name="effect_refused"),
+            models.Index("method", PRIVATE, "tried_at", condition=SUCCEEDED, name="effect_succeeded"),
         ]
 
     def __str__(self) -> str:

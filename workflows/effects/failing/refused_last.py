@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from incidents import visibility
-from incidents.models import Incident, Person
+from incidents.models import Person
 from workflows.chat_port import OF_THE_WORKSPACE
 from workflows.models import Effect
 from workflows.pager_port import OF_THE_ACCOUNT
@@ -50,6 +51,27 @@ OF_ITS_SETUP: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 }
 ANNOUNCED: Final = Q(spec__has_key="channel")  # checked separately: a channel may have its own settings
 CLOSED: Final = Q(spec__contains={"private": True})
+# The newest refusal of each step, unless the step succeeded since. Each code is looked up by itself, so that the index
+# leads to the newest one, whatever else a step was refused for. Of incidents that the reader may not see, many rows may
+# have to be passed over, but only those of a year; a limit on their number would tell the reader that they exist.
+STANDING: Final = """
+    SELECT DISTINCT ON (step.method, step.private) step.method, step.private, refused.error
+      FROM unnest(%s::text[], %s::boolean[]) AS step (method, private)
+     CROSS JOIN unnest(%s::text[]) AS code
+     CROSS JOIN LATERAL (
+           SELECT one.error, one.tried_at FROM workflows_effect one JOIN incidents_incident i ON i.id = one.incident_id
+            WHERE one.state = 'failed' AND one.tried_at > now() - interval '1 year' AND one.error_code = code
+              AND one.method = step.method AND (one.spec @> '{{"private": true}}') = step.private
+              AND NOT one.spec ? 'channel' AND {seen}
+            ORDER BY one.tried_at DESC LIMIT 1
+           ) AS refused
+     WHERE NOT EXISTS (
+           SELECT FROM workflows_effect done JOIN incidents_incident i ON i.id = done.incident_id
+            WHERE done.state = 'done' AND done.error_code = '' AND done.tried_at > refused.tried_at
+              AND done.method = step.method AND (done.spec @> '{{"private": true}}') = step.private
+              AND NOT done.spec ? 'channel' AND {seen} OFFSET 0)
+     ORDER BY step.method, step.private, refused.tried_at DESC
+"""
 Step = tuple[str, bool]  # a method, and whether it is for something private
 
 
@@ -74,14 +96,14 @@ def ahead(actions: Collection[Action], *, by: Person | None) -> Iterator[str]:
     """Yield a warning for each step of a plan that a vendor refused when last asked and has not done since.
 
     Looks only at incidents that ``by`` may see (None is a terminal, which sees all), so that no one learns that others
-    exist. Leaves out announcements, and steps that people can do without. One query per vendor if nothing was refused.
+    exist, and only at the last year. Leaves out announcements, and steps that people can do without. One query per
+    vendor.
     """
-    seen = visibility.visible_to(visibility.OPERATOR if by is None else by)
     for port, (vendor, codes) in OF_ITS_SETUP.items():
         mine = [one for one in actions if KINDS[one.kind].port == port and _matters(one)]
         steps = {(KINDS[one.kind].methods[one.verb], bool(one.spec.get("private"))) for one in mine}
-        for step, refused in _standing(steps, codes, seen=seen).items():
-            yield f"{vendor} refused to {deed(step)} when last asked, and may again. {refused.error}"
+        for step, error in _standing(steps, codes, by=by).items():
+            yield f"{vendor} refused to {deed(step)} when last asked, and may again. {error}"
 
 
 def _matters(action: Action) -> bool:
@@ -89,19 +111,12 @@ def _matters(action: Action) -> bool:
     return about.line is not None and not about.small and "channel" not in action.spec
 
 
-def _standing(steps: Collection[Step], codes: Collection[str], *, seen: QuerySet[Incident]) -> Mapping[Step, Effect]:
+def _standing(steps: Collection[Step], codes: Collection[str], *, by: Person | None) -> Mapping[Step, str]:
     if not steps:
         return {}
-    every = Effect.objects.filter(incident__in=seen)
-    failed = every.filter(state=Effect.State.FAILED, error_code__in=codes, tried_at__isnull=False)
-    failed = failed.filter(method__in={method for method, _ in steps}).exclude(ANNOUNCED).order_by("tried_at")
-    last = {of(one): one for one in failed if of(one) in steps}
-    return {step: one for step, one in sorted(last.items()) if not _was_done_since(step, one, seen=seen)}
-
-
-def _was_done_since(step: Step, refused: Effect, *, seen: QuerySet[Incident]) -> bool:
-    """Return whether the newest success was tried after this refusal. Older ones are not read, to keep plans fast."""
-    known = alike(step).filter(incident__in=seen).exclude(ANNOUNCED)
-    done = known.filter(state=Effect.State.DONE, error_code="").order_by("-pk")
-    newest = done.values_list("pk", flat=True)[:1]
-    return Effect.objects.filter(pk__in=newest, tried_at__gt=refused.tried_at).exists()
+    methods, private = zip(*steps, strict=True)
+    seen, of_actor = ("TRUE", []) if by is None else visibility.condition(by, table="i")
+    with connection.cursor() as cursor:
+        asked: list[Any] = [[*methods], [*private], [*codes], *of_actor, *of_actor]
+        cursor.execute(STANDING.format(seen=seen), asked)
+        return {(method, is_private): error for method, is_private, error in cursor.fetchall()}
