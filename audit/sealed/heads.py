@@ -6,8 +6,10 @@ import json
 import logging
 import urllib.request
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from http.client import HTTPException
 from typing import Final
 
@@ -33,7 +35,12 @@ class Head:
         return f"{self.n} {self.at.isoformat()} {self.hash}"
 
 
-publishers: list[Callable[[Head], None]] = []  # registered at start by code that reaches somewhere else
+class NotPublished(Exception):
+    """A place did not take the head; says which setting names it, and why."""
+
+
+Publisher = Callable[[Head], None]
+publishers: list[Publisher] = []  # registered at start by code that reaches somewhere else
 
 
 def newest() -> Head | None:
@@ -45,17 +52,25 @@ def newest() -> Head | None:
 def publish(*, at: datetime, webhook: str = "") -> Head | None:
     """Write the head to the log and send it to every place that keeps it; return it, or None if it is an old one.
 
-    A failing webhook is logged and does not stop the publishers: the next head follows in a quarter of an hour.
+    A place that does not take it is named in the log, and keeps no other from its turn, even if its publisher has a
+    fault, which is raised once all were tried. The next head follows in a quarter of an hour.
     """
     head = newest()
     if head is None or head.at < at - NEWS:
         return None
     log.info("audit head %s", head)
-    if webhook:
-        _send(head, webhook)
-    for publisher in publishers:
-        publisher(head)
+    places: list[Publisher] = [*([partial(_send, webhook=webhook)] if webhook else []), *publishers]
+    with ExitStack() as turns:  # each has its turn, whatever another one raises
+        for publisher in reversed(places):
+            turns.callback(_try, publisher, head)
     return head
+
+
+def _try(publisher: Publisher, head: Head) -> None:
+    try:
+        publisher(head)
+    except NotPublished as error:
+        log.warning("the audit head was not published: %s", error)
 
 
 def _send(head: Head, webhook: str) -> None:
@@ -65,4 +80,4 @@ def _send(head: Head, webhook: str) -> None:
         with urllib.request.build_opener(straight.Straight).open(asked, timeout=PATIENCE_S):
             pass
     except (OSError, HTTPException) as error:
-        log.warning("could not send the audit head: %s", straight.why(error, setting=SETTING))
+        raise NotPublished(f"{SETTING}: {straight.why(error, setting=SETTING)}") from error

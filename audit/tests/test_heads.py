@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import StringIO
@@ -104,6 +105,43 @@ def test_a_webhook_that_answers_no_http_keeps_nobody(now: datetime, monkeypatch:
     with speaking_no_http() as address:
         assert heads.publish(at=now, webhook=address)
     assert len(told) == 1
+
+
+class Broken(Exception):
+    """Is expected by no one."""
+
+
+def placed(name: str, told: list[str]) -> Callable[[Head], None]:
+    """Return a publisher that fails as its name says."""
+
+    def publisher(_: Head) -> None:
+        told.append(name)
+        if name == "refusing":
+            raise heads.NotPublished("AUDIT_HEAD_CHANNEL names an archived channel")
+        if name == "broken":
+            raise Broken
+
+    return publisher
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(["refusing", "broken", "well"])])
+@pytest.mark.parametrize("webhook", ["", "http://127.0.0.1:9/"])
+def test_each_place_is_tried_and_each_failure_is_reported(
+    now: datetime,
+    order: tuple[str, ...],
+    webhook: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(heads, "publishers", [placed(name, told) for name in order])
+    sealed(now)
+    with pytest.raises(Broken):
+        heads.publish(at=now, webhook=webhook)
+    assert tuple(told) == order
+    warned = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert sum("AUDIT_HEAD_CHANNEL names an archived channel" in one for one in warned) == 1
+    assert sum("AUDIT_HEAD_WEBHOOK" in one for one in warned) == bool(webhook)
 
 
 def test_newest_rows_cut_off_with_their_seals_are_found_by_a_head_that_was_published(now: datetime) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -61,7 +62,7 @@ def collector(url: str, _: float) -> None:
 
 
 def head(url: str, _: float) -> None:
-    heads._send(heads.Head(1, datetime.now(UTC), "00"), url)
+    heads._try(partial(heads._send, webhook=url), heads.Head(1, datetime.now(UTC), "00"))
 
 
 def over_a_socket(url: str, _: float) -> None:

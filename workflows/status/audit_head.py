@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import logging
+from typing import Final
 
 from django.conf import settings
 
-from audit.sealed.heads import Head
+from audit.sealed.heads import Head, NotPublished
 from workflows import ports
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
-log = logging.getLogger(__name__)
+SETTING: Final = "AUDIT_HEAD_CHANNEL"
 
 
 def post(head: Head) -> None:
-    """Post it, if a channel is configured and the chat is connected."""
+    """Post it, if a channel is configured and the chat is connected; raise ``NotPublished`` if the chat refuses."""
     channel, chat = settings.FIREKIND.audit_channel, ports.chat()
     if not channel or chat is None:
         return
@@ -23,4 +23,4 @@ def post(head: Head) -> None:
     try:
         chat.post(channel, card, mark=f"audit/{head.n}")
     except VendorError as error:
-        log.warning("could not post the audit head: %s", error)
+        raise NotPublished(f"{SETTING} ({channel}): {error.says}") from error
