@@ -11,6 +11,7 @@ def test_nothing_is_wrong_with_a_stack_that_runs(running_stack: Stack) -> None:
     told = json.loads(running_stack.manage("doctor", "--json").stdout)
 
     assert told["ok"]
+    assert [one for one in told["checks"] if one["level"] != "ok"] == []
     fine = [one["says"] for one in told["checks"] if one["level"] == "ok"]
     for expected in (
         "A process worker is alive.",

@@ -98,6 +98,12 @@ class Acts(Hours):
                 raise NotPossible(f"There is no type {type}")
             self._do(changes.set_type, self._open(incident), type, agent=self._agent(who))
 
+    def move(self, who: str, incident: str | int, service: str) -> None:
+        """Move an incident to another service."""
+        with self._account.lock:
+            to = self._account.service(service).id
+            self._do(changes.move, self._open(incident), to, agent=self._agent(who))
+
     def add_responder(self, who: str, incident: str | int, whom: str, message: str = "Please help") -> None:
         """Ask a person to help."""
         with self._account.lock:

@@ -161,6 +161,13 @@ def set_type(state: AccountState, incident: Incident, type: str, *, agent: Json)
         _changed(state, incident, "incident.incident_type.changed", agent)
 
 
+def move(state: AccountState, incident: Incident, service: str, *, agent: Json) -> None:
+    """Move the incident to another service; it keeps its escalation policy and its assignees."""
+    if incident.service != service:
+        incident.service = service
+        _changed(state, incident, "incident.service_updated", agent)
+
+
 def annotate(state: AccountState, incident: Incident, user: str, text: str) -> Note:
     """Add a note."""
     note = Note(state.next_id(), user, text, state.now())

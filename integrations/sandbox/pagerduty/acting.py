@@ -111,6 +111,7 @@ ACTS: Final[dict[str, Act]] = {
     "status_update": lambda d, b: d.account.acts.status_update(b["user"], b["incident"], b["text"]),
     "priority": lambda d, b: d.account.acts.priority(b["user"], b["incident"], b["priority"]),
     "type": lambda d, b: d.account.acts.change_type(b["user"], b["incident"], b["type"]),
+    "move": lambda d, b: d.account.acts.move(b["user"], b["incident"], b["service"]),
     "responder": lambda d, b: d.account.acts.add_responder(
         b["user"], b["incident"], b["who"], b.get("message") or "Please help"
     ),

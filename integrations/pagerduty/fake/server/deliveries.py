@@ -28,6 +28,7 @@ EVENTS: Final = (
     "incident.resolved",
     "incident.responder.added",
     "incident.responder.replied",
+    "incident.service_updated",
     "incident.status_update_published",
     "incident.triggered",
     "incident.unacknowledged",

@@ -50,12 +50,13 @@ def test_what_people_do_is_told_with_who_did_it(account: Strict) -> None:
     acts.reassign("ada", 1, "Other")
     acts.priority("ada", 1, "P1")
     acts.change_type("ada", 1, "major_incident")
+    acts.move("ada", 1, "web")
     acts.resolve("ada", 1)
     acts.reopen("ada", 1)
     told = account.take_deliveries()[1:]
     assert [d.type.removeprefix("incident.") for d in told] == [
         "acknowledged", "unacknowledged", "escalated", "reassigned", "delegated", "priority_updated",
-        "incident_type.changed", "resolved", "reopened",
+        "incident_type.changed", "service_updated", "resolved", "reopened",
     ]  # fmt: skip
     assert {d.payload["event"]["agent"]["id"] for d in told} == {"PUADA"}
 
