@@ -150,8 +150,10 @@ class Pager(Protocol):
     def ring(self, ring: PageRequest) -> PageStatus:
         """Open a page, or return the one already opened with its key, in any status."""
 
-    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
-        """Find a page by its key, in any status."""
+    def find(
+        self, key: str, *, service: str, since: datetime, codename: str = "", first: bool = False
+    ) -> PageStatus | None:
+        """Find a page by its key, in any status; if requests opened several, an open one or the ``first`` of them."""
 
     def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
         """Find other pages open under a page's key: requests went two ways, and both were carried out.

@@ -170,20 +170,24 @@ def test_of_a_page_that_went_two_ways_one_is_left_or_none(
         )
 
 
+@pytest.mark.parametrize("hears", [True, False])
 @pytest.mark.parametrize("has_alerts", [True, False])
 @pytest.mark.parametrize(("night", "late"), [
-    pytest.param((leads_to, weather), (200, "timed out", 10.0), id=f"{leads_to}-{weather}")
-    for leads_to, weather in product(LEADS_TO, WEATHER)
+    pytest.param((leads_to, weather), (hold_s, "timed out", 10.0), id=f"{leads_to}-{weather}-{hold_s}")
+    for leads_to, weather, hold_s in product(LEADS_TO, WEATHER, HOLDS_S)
 ], indirect=True)  # fmt: skip
 def test_a_late_request_for_a_page_that_someone_resolved_rings_no_one_for_long(
-    night: Duty, late: Late, has_alerts: bool
+    night: Duty, late: Late, has_alerts: bool, hears: bool
 ) -> None:
-    """Even if PagerDuty reports its key, as for incidents opened over the REST API or by an event without an alert."""
+    """Even if PagerDuty reports its key, as for incidents opened over the REST API or by an event without an alert.
+
+    Without webhooks, looks find it.
+    """
     for service in night.account.account.services.values():
         service.has_alerts = has_alerts
     incident = declared(night, late, target=TARGETS[0])
     end(night, late, incident, "resolved there")
-    live_through(night, late, incident, hears=True)
+    live_through(night, late, incident, hears=hears)
     assert still_open(night) == []
     assert not Page.objects.get().is_open
 

@@ -106,4 +106,6 @@ def _look(pager: Pager, page: Page, *, at: datetime) -> PageStatus | None:
     if page.pager_id and (page.is_open or not Page.objects.filter(_comes_again(at=at), pk=page.pk).exists()):
         return pager.look(page.pager_id)
     since, codename = page.opened_at - page_effects.SKEW, page.incident.codename
-    return pager.find(page.dedup_key, service=page.service_id, since=since, codename=codename)
+    # People may have resolved it before its id was known. What a late request opened since then is a second one.
+    first = page.is_open and not page.pager_id and page.doubted_at is not None
+    return pager.find(page.dedup_key, service=page.service_id, since=since, codename=codename, first=first)

@@ -100,13 +100,19 @@ class PagerDutyPager:
         with _named("pager.ring"):
             return open_page.ring(self, ring)
 
-    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
-        """Find a page by its key, in any status and however it was sent; ``joined`` is one in another's incident."""
-        found = lookup.by_key(self.wire, key, codename=codename)
-        if found or not self.setup.routing_key:
+    def find(
+        self, key: str, *, service: str, since: datetime, codename: str = "", first: bool = False
+    ) -> PageStatus | None:
+        """Find a page by its key, in any status and however it was sent; ``joined`` is one in another's incident.
+
+        Of several, an open one is returned, or the ``first`` that was opened.
+        """
+        found = None if first else lookup.by_key(self.wire, key, codename=codename)
+        if found or not (first or self.setup.routing_key):
             return found
-        services = [one for one in (self.fallback_service(), service) if one][:1]
-        return lookup.by_alert(self.wire, key, services=services, since=since, codename=codename)
+        services = [one for one in (self.fallback_service(), service) if one][:1] if self.setup.routing_key else []
+        look = lookup.first if first else lookup.by_alert
+        return look(self.wire, key, services=services, since=since, codename=codename)
 
     def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
         """Find what else is open under a page's key, because PagerDuty only deduplicates a key within one service."""

@@ -44,6 +44,18 @@ def by_alert(
     return None
 
 
+def first(wire: Wire, key: str, *, services: Sequence[str], since: datetime, codename: str = "") -> PageStatus | None:
+    """Find the one of all incidents under a key that was opened first, by whichever way: people know that one.
+
+    Reads alerts as ``by_alert`` does.
+    """
+    listed = _with_key(wire, key, statuses=STATUSES)
+    without = _without_key(wire, services=services, since=since, statuses=STATUSES) if services else ()
+    found = [_ours(wire, one, key=key, codename=codename) for one in (*listed, *without)]
+    known = [one for one in found if one is not None]
+    return min(known, key=lambda one: (bool(one.joined), one.opened_at or datetime.now(UTC)), default=None)
+
+
 def twins(wire: Wire, key: str, *, besides: str, services: Sequence[str], since: datetime) -> list[PageStatus]:
     """Find other open incidents under a key, if nothing in them is anyone else's.
 

@@ -66,7 +66,9 @@ class LittlePager:
     def ring(self, ring: PageRequest) -> PageStatus:
         raise NotImplementedError
 
-    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
+    def find(
+        self, key: str, *, service: str, since: datetime, codename: str = "", first: bool = False
+    ) -> PageStatus | None:
         raise NotImplementedError
 
     def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:

@@ -35,7 +35,9 @@ class Watched(LittlePager):
             raise self.broken
         return self.pages.get(id)
 
-    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
+    def find(
+        self, key: str, *, service: str, since: datetime, codename: str = "", first: bool = False
+    ) -> PageStatus | None:
         self.looks.append(key)
         return next((one for one in self.pages.values() if one.key == key), None)
 
