@@ -3,6 +3,7 @@
 import logging
 import shlex
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -25,6 +26,7 @@ from config.process import broker_probe
 from config.process.consumer import Consumer
 from incidents.outages import hint_sender
 from incidents.outages.breaker import Breaker
+from stack.chaos.faults.freezing import frozen
 from stack.processes.guard import Guard
 from stack.processes.process import Process
 from stack.services import rabbitmq, redis, services
@@ -98,6 +100,38 @@ def test_a_broker_that_goes_away_with_a_message_in_hand_ends_no_worker(
         if not acknowledged:  # the work that it was taken for ends only now
             end = held[0].reject_log_error if hears else held[0].ack_log_error
             end(logging.getLogger(__name__), app.connection_for_read().connection_errors)
+        server.stop()
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["asks for the next", "does not"])
+@pytest.mark.parametrize("restores", [True, False], ids=["restores what others took", "does not"])
+def test_a_worker_that_is_asked_to_end_waits_for_no_broker_that_hangs(
+    tmp_path: Path, guard: Guard, asks: bool, restores: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with services.sockets(tmp_path) as sockets:
+        server = redis.start(sockets, guard=guard)
+        app: Any = sender(redis.url(sockets))
+        monkeypatch.setattr(broker_probe, "app", app)
+        patient = {**broker.REDIS_OPTIONS, "socket_timeout": 600, "polling_interval": 500}
+        taker: Any = Consumer.__new__(Consumer)  # in its state after connecting
+        taker.app, taker.connection = app, app.connection_for_read(transport_options=patient)
+        app.amqp.TaskConsumer(taker.connection, on_message=lambda _: None).consume()
+        if asks:
+            with suppress(TimeoutError):
+                taker.connection.drain_events(timeout=0.1)
+
+        def end() -> None:
+            with suppress(*taker.connection.connection_errors):
+                if restores:
+                    taker.connection.default_channel.qos.restore_visible()
+            taker.connection.close()
+
+        with frozen(server):
+            ending = threading.Thread(target=end, daemon=True)
+            taker.part()
+            ending.start()
+            ending.join(60)
+            assert not ending.is_alive()
         server.stop()
 
 
