@@ -95,11 +95,14 @@ class Chat(Protocol):
     def open_channel(self, name: str, *, private: bool) -> Channel:
         """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
 
-    def find_channel(self, name: str, *, since: datetime) -> Channel | None:
-        """Look for a channel that has or had that name and that we created after ``since``."""
+    def find_channel(self, name: str, *, since: datetime, everywhere: bool = False) -> Channel | None:
+        """Look for a channel that has or had that name and that we created after ``since``.
+
+        It is one that we are in, or ``everywhere`` a public one that someone removed us from.
+        """
 
     def channels_made(self, *, since: datetime) -> Sequence[Channel]:
-        """List the channels in use that we created after ``since`` and are in."""
+        """List the channels that we created after ``since``: public ones, and private ones that we are in."""
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
         """Invite at most 100 people; those who cannot be invited are named, the rest are added."""

@@ -78,7 +78,9 @@ def _says_opened(work: Work, channel: Channel) -> str:
 def _ours(chat: Chat, work: Work, name: str) -> Channel | None:
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
-    return chat.find_channel(name, since=begun - CLOCK_SKEW)
+    # In the time that a restore lost, someone may have removed us from it or archived it.
+    was_lost = restoring.put_back_at(begun) is not None
+    return chat.find_channel(name, since=begun - CLOCK_SKEW, everywhere=was_lost)
 
 
 def invite(chat: Chat, work: Work) -> Outcome:

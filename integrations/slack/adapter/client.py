@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final
 
 from incidents.people.person_matching import ChatProfile
@@ -50,18 +51,23 @@ class SlackChat:
         made = self.wire.call("conversations.create", name=name, is_private=private)["channel"]
         return self._channel(made)
 
-    def find_channel(self, name: str, *, since: datetime) -> Channel | None:
-        """Find a channel that has or had this name, that we are in, and that we created after ``since``."""
-        found = (one for one in self._made(since) if name in channel_state.names(one))
+    def find_channel(self, name: str, *, since: datetime, everywhere: bool = False) -> Channel | None:
+        """Find a channel that has or had this name and that we created after ``since``.
+
+        We are in it, or it may be ``everywhere``: then public channels that we are no longer in are listed, too, which
+        takes a call for each thousand channels of the workspace.
+        """
+        found = (one for one in self._made(since, everywhere=everywhere) if name in channel_state.names(one))
         return next(map(self._channel, found), None)
 
     def channels_made(self, *, since: datetime) -> Sequence[Channel]:
-        """List the channels in use that we are in and created after ``since``."""
-        return [self._channel(one) for one in self._made(since) if not one.get("is_archived")]
+        """List the channels that we created after ``since``: public ones, and private ones that we are in."""
+        made = {str(one["id"]): self._channel(one) for one in self._made(since, everywhere=True)}
+        return list(made.values())
 
-    def _made(self, since: datetime) -> Iterator[Mapping[str, Any]]:
+    def _made(self, since: datetime, *, everywhere: bool) -> Iterator[Mapping[str, Any]]:
         after = since.timestamp() - SKEW_S
-        for channel in self.named.ours():
+        for channel in chain(self.named.ours(), self.named.listed() if everywhere else ()):
             if channel.get("creator") == self.identity.bot_user_id and channel.get("created", 0) >= after:
                 yield channel
 

@@ -34,14 +34,14 @@ class NamedChannels:
         name, known = channel.lstrip("#"), self._ids.get(channel)
         if known is not None and self._is_named(known, name):
             return known
-        found = next((str(one["id"]) for one in self._every(archived=False) if one["name"] == name), None)
+        found = next((str(one["id"]) for one in self.listed(archived=False) if one["name"] == name), None)
         if found is not None:
             self._ids[channel] = found
         return found
 
     def ever_named(self, name: str) -> Iterator[str]:
         """Yield the channels that have or had a name, because the one we posted in may since be archived or renamed."""
-        return (str(one["id"]) for one in self._every(archived=True) if name in channel_state.names(one))
+        return (str(one["id"]) for one in self.listed(archived=True) if name in channel_state.names(one))
 
     def come_in(self, channel: str) -> str:
         """Find a channel by name and join it. Raises ``VendorError`` when there is none that we may join."""
@@ -61,7 +61,8 @@ class NamedChannels:
         for page in self.wire.listed("users.conversations", types=KINDS, exclude_archived=False, limit=PAGE):
             yield from page["channels"]
 
-    def _every(self, *, archived: bool) -> Iterator[dict[str, Any]]:
+    def listed(self, *, archived: bool = True) -> Iterator[dict[str, Any]]:
+        """Yield public channels and the private ones that we are in, page by page."""
         for page in self.wire.listed(
             "conversations.list", exclude_archived=not archived, limit=LARGE_PAGE, types=KINDS
         ):

@@ -12,7 +12,7 @@ from incidents.people import person_matching
 from workflows import ports
 from workflows.channels import closed_rooms, forgotten_channels, membership
 from workflows.channels.closed_rooms import ClosedRoom
-from workflows.chat_port import Chat
+from workflows.chat_port import Channel, Chat
 from workflows.effects import restoring
 from workflows.paging import forgotten
 from workflows.ports import VendorError
@@ -91,8 +91,7 @@ class Command(BaseCommand):
         except VendorError as error:
             return error.says_once
         if found:
-            lines = (f"  #{one.name}{' (private)' if one.private else ''}  {one.url}" for one in found)
-            self.stdout.write("\n".join([CHANNELS, *lines]))
+            self.stdout.write("\n".join([CHANNELS, *map(_made, found)]))
         return ""
 
     def _groups(self) -> str:
@@ -119,6 +118,13 @@ class Command(BaseCommand):
             some = [f"  {one}" for one in found if one.is_page == is_page]
             if some:
                 self.stdout.write("\n".join([says, *some]))
+
+
+def _made(channel: Channel) -> str:
+    about = {"private": channel.private, "archived": channel.archived}
+    about["the app was removed"] = not (channel.inside or channel.archived)
+    noted = ", ".join(says for says, holds in about.items() if holds)
+    return f"  #{channel.name}{f' ({noted})' if noted else ''}  {channel.url}"
 
 
 def _change(look: Look) -> str:
