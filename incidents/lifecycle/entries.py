@@ -29,10 +29,15 @@ def update(
     """Post a status update: what is known and what happens next. It restarts the update timer.
 
     ``impact`` and ``next_step`` become entries of their own, posted with the update. The next step belongs to
-    ``owner``, or else to ``by``. Raises ``Refused`` once the incident has ended.
+    ``owner``, or else to ``by``. The same text alone, by the same person after ``since``, is the same form sent twice,
+    and is posted once. Raises ``Refused`` once the incident has ended.
     """
     text = rules.text(text)
-    with rules.changing(incident, by=by, since=since, clash={"updated"}) as now:
+    with rules.changing(incident, by=by) as now:
+        is_alone = not (impact.strip() or next_step.strip())
+        if is_alone and _sent_before(now, "updated", text=text, by=by, since=since):
+            return now
+        rules.must_be_fresh(now, since=since, clash={"updated"})
         rules.must_be_active(now, "update")
         event = timeline.append(now, "updated", at=at, by=by, source=source, text=text, data={"room": now.room})
         told = {"room": 0, "update": event.n}
@@ -63,10 +68,16 @@ def note(
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
-        mine = Event.objects.filter(incident=now, kind="noted", by=author or by, text=text, n__gt=since or 0)
-        if since is not None and (sent := mine.order_by("n").first()) is not None:
+        if (sent := _sent_before(now, "noted", text=text, by=author or by, since=since)) is not None:
             return sent
         return timeline.append(now, "noted", at=at, by=author or by, source=source, text=text, link=link)
+
+
+def _sent_before(incident: Incident, kind: str, *, text: str, by: Person | None, since: int | None) -> Event | None:
+    """Return the entry that a form wrote when it was sent before; None if it never was, or may have been any time."""
+    if since is None:
+        return None
+    return Event.objects.filter(incident=incident, kind=kind, by=by, text=text, n__gt=since).order_by("n").first()
 
 
 def remark(

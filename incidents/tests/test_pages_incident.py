@@ -208,6 +208,19 @@ def test_a_stale_form_says_what_changed_and_goes_through_when_sent_again(
     assert client.post(page_of(incident, "resolve"), {"since": again[1], "text": "over"}).status_code == 302
 
 
+def test_an_update_that_is_sent_again_is_posted_once_and_nothing_written_with_it_is_lost(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    client, given = browse(ada), {"kind": "update", "text": "we know more", "since": incident.last_n}
+    for _ in range(2):
+        assert client.post(page_of(incident, "write"), given).status_code == 302
+    assert incident.events.filter(kind="updated").count() == 1
+    more = client.post(page_of(incident, "write"), given | {"impact": "checkout is slow"})
+    assert more.status_code == 422
+    assert "This changed while you were writing: Ada" in more.content.decode()
+    assert not incident.events.filter(kind="impact").exists()
+
+
 def test_writing_under_the_timeline(incident: Incident, ada: Person, browse: Open) -> None:
     client = browse(ada)
     assert client.post(page_of(incident, "write"), {"kind": "update", "text": "we know more"}).status_code == 302

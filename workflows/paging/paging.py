@@ -94,11 +94,15 @@ def ask(
     at: datetime,
     because: str = "",
     via: str = Source.WEB,
+    since: int | None = None,
 ) -> str:
     """Request a page by hand; return what will be done, in words.
 
-    Raises ``BadInput`` for someone who cannot be paged or whose page is still open, ``Refused`` once the incident has
-    ended.
+    ``since`` is the last event number that the person saw: if the target was requested after it, by them or another,
+    they read that first. So a form that is sent twice pages once, even if its page has ended by then.
+
+    Raises ``BadInput`` for someone who cannot be paged or whose page is still open, ``Stale`` for one requested
+    meanwhile, ``Refused`` once the incident has ended.
     """
     if ports.pager() is None:
         raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
@@ -111,6 +115,7 @@ def ask(
         agreement.must_be_real(now, "page someone for")
         rules.must_be_active(now, "page someone for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
+        rules.must_be_fresh(now, since=since, clash={"paged"}, target=target)
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)
         if now.private:
             _let_in(now, callee, by=by, at=at, via=via)

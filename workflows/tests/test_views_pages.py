@@ -122,6 +122,23 @@ def test_in_a_dialog_choosing_shows_and_confirming_closes(incident: Incident, ad
     assert asked(incident) == [("user/PBEN", "")]
 
 
+def test_a_form_that_is_sent_twice_pages_once_though_the_page_has_ended_meanwhile(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    client, given = browse(ada), {"target": "user/PBEN", "because": "payments fail"}
+    form = client.post(url(incident), given | {"look": "1"}, headers=HTMX).content.decode()
+    confirmed = given | {"shown": token(form), "since": form.split('name="since" value="', 1)[1].split('"', 1)[0]}
+    assert client.post(url(incident), confirmed, headers=HTMX).status_code == 204
+    paged(incident, target="user/PBEN", status="resolved")
+    again = client.post(url(incident), confirmed, headers=HTMX)
+    assert again.status_code == 422
+    assert "This changed while you were writing: Ada" in again.content.decode()
+    assert asked(incident) == [("user/PBEN", "payments fail")]
+    since = again.content.decode().split('name="since" value="', 1)[1].split('"', 1)[0]
+    assert client.post(url(incident), confirmed | {"since": since}, headers=HTMX).status_code == 204
+    assert len(asked(incident)) == 2, "having read it, they may"
+
+
 def test_standing_alone_it_begins_anew(incident: Incident, ada: Person, browse: Open) -> None:
     client, given = browse(ada), {"target": "user/PBEN", "because": ""}
     here = HTMX | {"HX-Current-URL": f"http://testserver{url(incident)}"}

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from incidents import lifecycle
+from incidents.forms.given import number
 from incidents.models import Incident
 from incidents.views import panels
 from incidents.views.act import done
@@ -44,7 +45,10 @@ class ReachedBy(NamedTuple):
 
 
 class PageForm(forms.Form):
-    """Who to page and why. ``shown`` is a digest of who the page said would be paged."""
+    """Who to page and why. ``shown`` is a digest of who the page said would be paged.
+
+    ``since`` is the last event number when it was opened.
+    """
 
     target = forms.ChoiceField(
         label="Who?",
@@ -55,9 +59,12 @@ class PageForm(forms.Form):
         label="Why?", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2, "data-send": ""})
     )
     shown = forms.CharField(required=False, widget=forms.HiddenInput)
+    since = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict | None = None, *, among: Sequence[PageChoice] = ()) -> None:
+    def __init__(self, data: QueryDict | None = None, *, last_n: int, among: Sequence[PageChoice] = ()) -> None:
         super().__init__(data, label_suffix="")
+        self.seen = number(self.data.get("since"))
+        self.seen = last_n if self.seen is None else self.seen
         self.among = {one.target: one for one in among}
         groups = [
             (label, [(one.target, _offer(one)) for one in some]) for label, some in page_status.grouped(among).items()
@@ -92,10 +99,18 @@ class PageForm(forms.Form):
         given = self.cleaned_data
         try:
             return paging.ask(
-                incident, target=given["target"], because=given["because"], by=request.person, at=timezone.now()
+                incident,
+                target=given["target"],
+                because=given["because"],
+                by=request.person,
+                at=timezone.now(),
+                since=given["since"],
             )
         except lifecycle.BadInput as bad:
             self.add_error(bad.field if bad.field in self.fields else None, str(bad))
+        except lifecycle.Stale as stale:
+            self.seen = max(event.n for event in stale.changes)
+            self.add_error(None, str(stale))
         except lifecycle.Refused as refused:
             self.add_error(None, str(refused))
         return ""
@@ -158,7 +173,8 @@ def acknowledge(request: Request, codename: str, page: int) -> HttpResponse:
 
 
 def _form(request: Request, incident: Incident) -> PageForm:
-    return PageForm(request.POST if request.method == "POST" else None, among=paging.choices(incident))
+    data = request.POST if request.method == "POST" else None
+    return PageForm(data, last_n=incident.last_n, among=paging.choices(incident))
 
 
 def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpResponse:

@@ -164,7 +164,7 @@ def test_the_terminal_knows_no_such_codename(scene: Scene, public: Incident) -> 
 
 def known(scene: Scene, public: Incident) -> Mapping[str, str]:
     """Return the values of form fields that are only known here."""
-    form = PageForm(among=paging.choices(public))
+    form = PageForm(last_n=public.last_n, among=paging.choices(public))
     target = next(one for one, choice in form.among.items() if not choice.state)
     form.data = {"target": target}
     other = scene.declare("Mail is late").codename
