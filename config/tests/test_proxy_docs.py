@@ -13,24 +13,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from config.env import ROOT
 from config.http.connections import Connection
+from config.tests.proxies import NAME, TEXT, block, certificate, nginx
 from stack.processes import ports
 
-TEXT = (ROOT / "docs" / "proxy.md").read_text()
 PATIENCE_S = 30
-NAME = "firekind.example"
 
 
 @dataclass
@@ -75,49 +69,13 @@ def behind() -> Iterator[Behind]:
             thread.join(PATIENCE_S)
 
 
-def _block(kind: str) -> str:
-    found = re.search(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
-    assert found is not None
-    return found[1]
-
-
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate for a test."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, NAME)])
-    now = datetime.now(tz=UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    paths = folder / "firekind.pem", folder / "firekind.key"
-    paths[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    shape = serialization.PrivateFormat.PKCS8
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, shape, plain))
-    return paths
-
-
-def _nginx(folder: Path, port: int, behind: int) -> list[str]:
-    lines = _block("nginx").replace("listen 443", f"listen 127.0.0.1:{port}").replace(":8000", f":{behind}")
-    certificate, key = _certificate(folder)
-    lines = lines.replace("/etc/ssl/firekind.pem", str(certificate)).replace("/etc/ssl/firekind.key", str(key))
-    kept = "\n".join(f"{one}_temp_path {folder}/{one};" for one in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    own = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/log; events {{}}"
-    (folder / "nginx.conf").write_text(f"{own} http {{ access_log off;\n{kept}\n{lines}}}")
-    return ["nginx", "-e", str(folder / "log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
-
-
 def _caddy(folder: Path, port: int, behind: int) -> list[str]:
-    certificate, key = _certificate(folder)
-    lines = _block("caddy").replace(":8000", f":{behind}")
+    pem, key = certificate(folder)
+    lines = block("caddy").replace(":8000", f":{behind}")
     if _is_old_caddy():
         lines = lines.replace("request_buffers 1MB", "buffer_requests\n        max_buffer_size 1MB")
     lines = lines.replace("{\n    servers", "{\n    admin off\n    auto_https disable_redirects\n    servers", 1)
-    lines = lines.replace(f"{NAME} {{", f"https://{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {certificate} {key}")
+    lines = lines.replace(f"{NAME} {{", f"https://{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {pem} {key}")
     (folder / "Caddyfile").write_text(lines)
     return ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
 
@@ -130,7 +88,7 @@ def _is_old_caddy() -> bool:
     return found is not None and tuple(map(int, found.groups())) < (2, 6, 3)
 
 
-PROXIES: dict[str, Callable[[Path, int, int], list[str]]] = {"nginx": _nginx, "caddy": _caddy}
+PROXIES: dict[str, Callable[[Path, int, int], list[str]]] = {"nginx": nginx, "caddy": _caddy}
 
 
 @pytest.fixture(params=list(PROXIES))
@@ -190,7 +148,7 @@ def test_a_stream_is_heard_while_it_goes_on(proxy: int) -> None:
 def test_the_document_names_what_is_set_and_its_place() -> None:
     assert "FORWARDED_ALLOW_IPS" in TEXT
     for kind in PROXIES:
-        assert "127.0.0.1:8000" in _block(kind)
+        assert "127.0.0.1:8000" in block(kind)
 
 
 def _path() -> str:
