@@ -47,6 +47,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.http.compression.Compression",
     "config.http.no_store.Unkept",
+    "incidents.live.hallmark.Hallmark",
     "config.http.request_origin.OriginMiddleware",
     "csp.middleware.CSPMiddleware",
     "incidents.outages.outage_answer.Outages",

@@ -21,6 +21,8 @@ EVERYWHERE: Final = {
     "scripts": (
         "vendor/htmx.min.js",
         "vendor/idiomorph-ext.min.js",
+        "ours",  # before anything that believes a response
+        "streams",  # before those who open one
         "morph",  # tells idiomorph-ext how to merge
         "order",
         "times",

@@ -18,12 +18,11 @@ from django.http.response import HttpResponseBase
 from incidents import visibility
 from incidents.live import live_stream, watching
 from incidents.live.listening import hub
-from incidents.live.live_stream import A_PERSON, HEADERS, LASTS_S, RETRY_S
+from incidents.live.live_stream import A_PERSON, HEADERS, HELLO, HERE, LASTS_S, RETRY_S
 from incidents.live.watching import Viewer
 from incidents.people import person_matching
 
 SKEW_S = 5.0  # how far machines' clocks may differ: at worst a page is rendered once more than needed
-HERE = "event: here\ndata: 0\n\n"  # a page that does not hear this for long asks by itself
 MOST = 100  # incidents on one page; a list shows fewer at a time
 
 
@@ -36,7 +35,7 @@ def stream(request: HttpRequest) -> HttpResponseBase:
     with live_stream.letting_go():
         person = person_matching.of_user(request.user)
         if person is None:
-            return HttpResponse(status=401, headers=HEADERS)
+            return HttpResponse(HELLO, status=401, content_type="text/event-stream", headers=HEADERS)
         names = [one.replace("\0", "") for one in request.GET.getlist("of")[:MOST]]
         found = visibility.by_name(person, names)
         reader = Viewer(person.pk, request.session.session_key or "")
@@ -46,7 +45,7 @@ def stream(request: HttpRequest) -> HttpResponseBase:
     closed = [place for place in range(len(names)) if place not in shown]
     if "now" in request.GET or not shown:
         words = said([place for place, of in shown.items() if redacted.get(of, 0.0) > since], kind="redacted")
-        return HttpResponse(said(closed) + words, content_type="text/event-stream", headers=HEADERS)
+        return HttpResponse(HELLO + said(closed) + words, content_type="text/event-stream", headers=HEADERS)
     if live_stream.open_of(person.pk) >= A_PERSON:
         return HttpResponse(status=429, headers={**HEADERS, "Retry-After": str(RETRY_S)})
     body = closings(shown, closed=closed, reader=reader, since=since)

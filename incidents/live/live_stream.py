@@ -25,8 +25,10 @@ from incidents.people import person_matching
 LASTS_S = 300.0
 A_PERSON = 20  # streams in one process: more pages than that poll every few seconds instead
 RETRY_S = 60
+HELLO = ": firekind\n\n"  # no proxy answers like this
+HERE = "event: here\ndata: 0\n\n"  # a page that does not hear this for long asks by itself
 BYE = "event: bye\ndata: gone\n\n"
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
 
 
 _open: Counter[int] = Counter()  # streams by person
@@ -39,7 +41,7 @@ def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
     """Stream changes of one incident after event ``n`` to someone who may see it."""
     allowed = _allowed(request, codename)
     if allowed is None:
-        return HttpResponse(status=401, headers=HEADERS)
+        return HttpResponse(HELLO, status=401, content_type="text/event-stream", headers=HEADERS)
     person, incident, seen = allowed
     if open_of(person.pk) >= A_PERSON:
         return HttpResponse(status=429, headers={**HEADERS, "Retry-After": str(RETRY_S)})
@@ -62,7 +64,7 @@ async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncG
             if give_way is not None:
                 await give_way()
                 n = n if heard.empty() else max(n, heard.get_nowait())
-            say, patience_s = ": still here\n\n" if n == LOOK else f"{_changed(n)}\n\n", watching.ANSWER_S
+            say, patience_s = HERE if n == LOOK else f"{_changed(n)}\n\n", watching.ANSWER_S
         yield BYE
 
 

@@ -69,7 +69,7 @@ def test_it_says_what_is_closed_at_first_and_what_closes_and_ends_with_the_last(
         hub.tell(8, 3)
         return [*said, *[one async for one in stream]]
 
-    assert asyncio.run(listen()) == [f"{HELLO}{closed(1)}{closings.HERE}", closed(0, 3), closed(2)]
+    assert asyncio.run(listen()) == [f"{HELLO}{closed(1)}{live_stream.HERE}", closed(0, 3), closed(2)]
 
 
 def test_what_closed_before_it_listened_is_said(hub: Hub, seen: set[int]) -> None:
@@ -166,10 +166,10 @@ def test_a_hidden_and_an_absent_one_are_closed_alike_and_an_old_codename_is_not(
     monkeypatch.setattr(live_stream, "let_go", lambda: None)
     Codename.objects.create(name="former-name", incident=incident)
     asked = f"?of={secret.codename}&of=no-such&of={incident.codename}&of=former-name&now"
-    assert browse(eve).get(f"/closings/stream{asked}").content.decode() == closed(0, 1)
-    assert browse(ben).get(f"/closings/stream{asked}").content.decode() == closed(1)
+    assert browse(eve).get(f"/closings/stream{asked}").content.decode() == live_stream.HELLO + closed(0, 1)
+    assert browse(ben).get(f"/closings/stream{asked}").content.decode() == live_stream.HELLO + closed(1)
     lifecycle.left(secret, person=ben, room=secret.room, at=timezone.now())
-    assert browse(ben).get(f"/closings/stream{asked}").content.decode() == closed(0, 1)
+    assert browse(ben).get(f"/closings/stream{asked}").content.decode() == live_stream.HELLO + closed(0, 1)
 
 
 def test_whoever_has_too_many_streams_is_still_told_when_asking(
@@ -186,7 +186,7 @@ def gone(*places: int) -> str:
     return "".join(f"event: redacted\ndata: {place}\n\n" for place in places)
 
 
-@pytest.mark.parametrize(("drawn", "said"), [(99.0, gone(0)), (100.0, closings.HERE)])
+@pytest.mark.parametrize(("drawn", "said"), [(99.0, gone(0)), (100.0, live_stream.HERE)])
 def test_what_was_redacted_since_the_page_was_drawn_is_said_once(
     hub: Hub, seen: set[int], words: dict[int, float], drawn: float, said: str
 ) -> None:
@@ -203,7 +203,7 @@ def test_what_was_redacted_since_the_page_was_drawn_is_said_once(
         hub.tell(7, 6)
         return [first, *told, await following(stream)]
 
-    still = closings.HERE
+    still = live_stream.HERE
     assert asyncio.run(listen()) == [HELLO + said, still, gone(1), still, gone(0), closed(0)]
 
 
@@ -214,9 +214,9 @@ def test_where_no_stream_can_be_had_it_is_told_as_well(
     client, at = browse(ada), timezone.now()
     asked = f"/closings/stream?of={incident.codename}&now&age="
     note = lifecycle.note(incident, text="hunter2", by=ada, at=at)
-    assert client.get(f"{asked}3600").content == b""
+    assert client.get(f"{asked}3600").content.decode() == live_stream.HELLO
     lifecycle.redact(incident, n=note.n, by=None, at=at - timedelta(minutes=1))
-    assert client.get(f"{asked}30").content == b""
-    assert client.get(f"{asked}90").content.decode() == gone(0)
+    assert client.get(f"{asked}30").content.decode() == live_stream.HELLO
+    assert client.get(f"{asked}90").content.decode() == live_stream.HELLO + gone(0)
     for age in ("", "nan", "inf", "-1", "x", "1e999"):
-        assert client.get(f"{asked}{age}").content == b""
+        assert client.get(f"{asked}{age}").content.decode() == live_stream.HELLO

@@ -6,6 +6,7 @@ const RESTS_MS = [1000, 2000, 5000, 15000];
 const GATHERS_MS = 200; // several parts of a page that arrive one after the other are one change
 const TURNS_MS = 5000, ANSWERS_MS = 10000;
 const QUIET_MS = 32000; // a stream sends a heartbeat every 15 s; without one, the page asks as often
+const OURS = /^(: firekind|(<!doctype html>)?<!--firekind-->)/i; // a proxy's or a portal's page proves nothing
 const MOST = 100; // how many incidents a request may name
 const NAMED = 'a[href^="/incidents/"], [data-incident]';
 const ADDRESS = document.body.dataset.closings;
@@ -90,17 +91,22 @@ const age = () => (Math.max(performance.now(), Date.now() - performance.timeOrig
 
 function connect(now) {
   stop();
-  source = new EventSource(asking(now));
-  source.addEventListener("open", () => { failures = 0; });
-  source.addEventListener("here", heard); // access was checked; an open stream alone says nothing about the database
-  source.addEventListener("closed", (event) => closed(now[event.data]));
-  source.addEventListener("redacted", renew);
-  source.addEventListener("error", () => {
+  source = streamOf(() => listened(now));
+}
+
+function listened(now) {
+  const stream = new EventSource(asking(now));
+  stream.addEventListener("open", () => { failures = 0; });
+  stream.addEventListener("here", heard); // access was checked; an open stream alone says nothing about the database
+  stream.addEventListener("closed", (event) => closed(now[event.data]));
+  stream.addEventListener("redacted", renew);
+  stream.addEventListener("error", () => {
     stop();
     shaken();
     if (failures) ask(now);
     resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)], now);
   });
+  return stream;
 }
 
 // All of them at once when the page opens or is shown again, then one request after the other.
@@ -121,11 +127,12 @@ async function ask(names) {
   try {
     const headers = { Accept: "text/event-stream" }; // an automatic request, which does not keep the session alive
     const answer = await fetch(`${asking(names)}&now`, { headers, signal: AbortSignal.timeout(ANSWERS_MS) });
-    if (answer.status === 401) return signOut(), true;
-    if (answer.status >= 500) unheard();
+    const text = await answer.text(), isOurs = OURS.test(text);
+    if (isOurs && answer.status === 401) return signOut(), true;
+    if (!isOurs || answer.status >= 500) unheard();
     else heard();
-    if (isLeft || !answer.ok) return false;
-    const said = [...(await answer.text()).matchAll(/^event: (\w+)\ndata: (.+)$/gm)];
+    if (isLeft || !isOurs || !answer.ok) return false;
+    const said = [...text.matchAll(/^event: (\w+)\ndata: (.+)$/gm)];
     for (const [, kind, place] of said) if (kind === "closed") closed(names[place]);
     if (said.some(([, kind]) => kind === "redacted")) renew();
   } catch {
@@ -139,14 +146,15 @@ function shaken() {
   heardAt = Math.min(heardAt, Date.now() - QUIET_MS + TURNS_MS);
 }
 
-// A stream that broke silently, for example while a laptop slept, gives no event.
+// A stream that broke silently, for example while a laptop slept, gives no event. While it waits for a place, ask.
 async function watch() {
-  const isQuiet = isInDoubt || Math.abs(Date.now() - heardAt) > QUIET_MS;
+  const isWaiting = source?.isWaiting, mayBeQuiet_ms = isWaiting ? TURNS_MS : QUIET_MS;
+  const isQuiet = isInDoubt || Math.abs(Date.now() - heardAt) > mayBeQuiet_ms;
   if (!isQuiet || isAsking || isLeft || document.hidden) return;
   isAsking = true;
   await ask(names().slice(0, MOST));
   isAsking = false;
-  if (!isInDoubt && !isLeft) begin();
+  if (!isInDoubt && !isLeft && !isWaiting) begin();
 }
 
 // Something that this page names was redacted: the page takes the server's current state. What someone typed stays.
@@ -157,8 +165,10 @@ async function renew() {
     try {
       const now = performance.now();
       const answer = await fetch(location.href, { signal: AbortSignal.timeout(ANSWERS_MS) });
+      const text = await answer.text();
+      if (!OURS.test(text) || answer.status >= 500) throw new Error("no answer");
       if (!answer.ok) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = new DOMParser().parseFromString(text, "text/html");
       const main = document.querySelector("main");
       const untouched = [...main.querySelectorAll("textarea")].filter((one) => one.value === one.defaultValue);
       Idiomorph.morph(main, page.querySelector("main"));

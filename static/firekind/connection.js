@@ -3,6 +3,7 @@
 const banner = document.getElementById("offline");
 const WAYS = "[data-poll]";
 const ANSWERS_MS = 20000; // someone who stopped waiting, or received a file, may submit the form again
+const LATE_MS = 15000, WATCHES_MS = 2000;
 const heardAt = new Map(), missing = new Set(); // by source: when its last news arrived
 
 const way = (node) => node.id || node.getAttribute("hx-get");
@@ -33,7 +34,7 @@ function look() {
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!detail.elt.matches(WAYS)) return;
   const { status } = detail.xhr;
-  if (status === 0 || status >= 500) unheard(way(detail.elt));
+  if (status === 0 || status >= 500 || detail.isForeign) unheard(way(detail.elt));
   else heard(way(detail.elt));
 });
 // A source that is gone, such as a closed dialog's, is not missed.
@@ -44,6 +45,23 @@ document.addEventListener("htmx:afterSettle", () => {
 document.addEventListener("firekind:heard", () => heard("closings"));
 document.addEventListener("firekind:unheard", () => unheard("closings"));
 for (const what of ["online", "offline"]) addEventListener(what, look);
+
+// Nothing fails where a network swallows everything, or while a laptop sleeps. What should have been heard by now is
+// asked for once more, at once, before anything is said.
+const every = (node) => 1000 * (/every (\d+)s/.exec(node.getAttribute("hx-trigger"))?.[1] ?? Infinity);
+const overdue = new Set();
+
+function watch() {
+  if (document.hidden) return;
+  for (const node of document.querySelectorAll(WAYS)) {
+    const name = way(node), quiet = Math.abs(Date.now() - (heardAt.get(name) ?? performance.timeOrigin));
+    if (quiet < every(node) + LATE_MS) overdue.delete(name);
+    else if (overdue.has(name)) unheard(name);
+    else if (overdue.add(name)) look();
+  }
+}
+
+setInterval(watch, WATCHES_MS);
 
 // htmx would queue a second submission until the first response, and send it then.
 document.addEventListener("submit", (event) => {
@@ -60,3 +78,4 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
+document.documentElement.dataset.runs = ""; // the style sheet says that a page without this does not update

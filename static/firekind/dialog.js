@@ -1,6 +1,7 @@
 // Links that load into #dialog open it; finishing there closes it. Also menus, messages and the list of shortcuts.
 const dialog = document.getElementById("dialog");
 const toast = document.getElementById("toast");
+const UNSURE = "No answer from Firekind. It may have arrived: look before you send it again.";
 let fading;
 
 // Success messages fade; errors stay until they are clicked, or something else is sent.
@@ -34,17 +35,19 @@ document.addEventListener("firekind:did", (event) => {
 document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.elt.matches("[data-poll]")) return;
   const status = event.detail.xhr.status;
-  const wrong = status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : "Something went wrong. Try again.";
+  const isDoubtful = status >= 500 && event.detail.requestConfig.verb !== "get";
+  const wrong = status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : isDoubtful ? "Something went wrong. It may have been saved: look before you send it again." : "Something went wrong. Try again.";
   say(wrong, { isWrong: true });
 });
+document.addEventListener("firekind:unsure", () => say(UNSURE, { isWrong: true }));
 // Without a response no one knows whether it was done: the server may have ended in between.
 function unanswered({ detail }) {
   if (detail.elt.matches("[data-poll]")) return;
   const isRead = detail.requestConfig.verb === "get";
-  const wrong = !navigator.onLine ? "You're offline. Nothing was sent." : isRead ? "No answer. Try again in a moment." : "No answer. It may have arrived: look before you send it again.";
+  const wrong = !navigator.onLine ? "You're offline. Nothing was sent." : isRead ? "No answer from Firekind. Try again in a moment." : UNSURE;
   say(wrong, { isWrong: true });
 }
-for (const what of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(what, unanswered);
+for (const what of ["htmx:sendError", "htmx:timeout", "firekind:unanswered"]) document.addEventListener(what, unanswered);
 document.addEventListener("htmx:beforeRequest", ({ detail }) => { if (!detail.elt.matches("[data-poll]") && detail.requestConfig.verb !== "get") hush(); });
 toast.addEventListener("click", hush);
 

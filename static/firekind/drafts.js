@@ -72,7 +72,7 @@ if (me) {
   // Cancelling is deliberate; Escape may not be.
   document.addEventListener("click", ({ target }) => { forget(drafts(target.closest("form [data-close]")?.closest("form"))); });
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
-    if (detail.xhr.status >= 200 && detail.xhr.status < 300) forget(drafts(detail.requestConfig.elt.closest("form[hx-post]")));
+    if (!detail.isForeign && detail.xhr.status >= 200 && detail.xhr.status < 300) forget(drafts(detail.requestConfig.elt.closest("form[hx-post]")));
   });
   document.addEventListener("submit", ({ target }) => {
     if (!target.matches("[hx-post]")) send(drafts(target));

@@ -4,6 +4,7 @@ const input = document.getElementById("files");
 const list = document.getElementById("uploads");
 
 function line(file) {
+  for (const earlier of list.children) if (earlier.firstChild.textContent === file.name && earlier.querySelector(".bad")) earlier.remove();
   const item = document.createElement("li");
   const name = document.createElement("span");
   const state = document.createElement("span");
@@ -39,18 +40,19 @@ function send(file, shown) {
 }
 
 function answered(request, shown) {
-  let said = "";
+  let said = "", isKnown = true;
   try {
     said = JSON.parse(request.responseText).says;
   } catch {
-    said = request.status === 0 ? "The connection was lost during upload. Try again." : "Upload failed. Try again, or reload the page.";
+    isKnown = false;
+    said = "No answer from Firekind, so it may have been added. If you send it again, it's kept only once.";
   }
   if (request.status === 201) {
     shown.item.remove();
     return true;
   }
   shown.bar.remove();
-  shown.state.textContent = "not added";
+  shown.state.textContent = isKnown ? "not added" : "";
   const why = document.createElement("span");
   why.className = "bad";
   why.textContent = said;

@@ -6,7 +6,8 @@ const GATHERS_MS = 400; // one verb gives several hints in a row: refresh at onc
 const FETCHED = "[hx-trigger*='firekind:changed'].htmx-request";
 const SEEN = /\bn=[^&]*&/; // the newest entry on the page; without it the response has all entries that the page shows
 const SPOKEN_MS = 5000; // by then arrivals were read aloud, and are removed: they may yet be taken back
-let source, failures = 0, resting, gathering, hushing, more = false;
+const QUIET_MS = 32000, WATCHES_MS = 5000; // a stream sends a heartbeat every 15 s
+let source, spoke = 0, failures = 0, resting, gathering, hushing, more = false;
 let whole = false; // something this page named has closed: even old entries say less now
 
 const cursor = () => document.getElementById("live");
@@ -31,16 +32,29 @@ function connect() {
   source?.close();
   const live = cursor();
   if (!live || document.hidden) return;
-  source = new EventSource(`${live.dataset.stream}?n=${live.dataset.n}`);
-  source.addEventListener("open", () => { failures = 0; });
-  source.addEventListener("changed", changed);
-  source.addEventListener("bye", gone);
-  source.addEventListener("error", () => {
+  spoke = 0;
+  source = streamOf(listened);
+}
+
+function listened() {
+  const live = cursor(), stream = new EventSource(`${live.dataset.stream}?n=${live.dataset.n}`);
+  for (const what of ["open", "changed", "here"]) stream.addEventListener(what, () => { spoke = Date.now(); });
+  stream.addEventListener("open", () => { failures = 0; });
+  stream.addEventListener("changed", changed);
+  stream.addEventListener("bye", gone);
+  stream.addEventListener("error", () => {
     // The browser would retry with the old cursor in the URL, so we reconnect with the current one.
     source.close();
+    spoke = 0;
     document.dispatchEvent(new CustomEvent("firekind:shaken"));
     resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)]);
   });
+  return stream;
+}
+
+// One that was lost silently gives no event. One that a proxy keeps back never said anything, and isn't opened again.
+function watch() {
+  if (spoke && !document.hidden && Math.abs(Date.now() - spoke) > QUIET_MS) connect();
 }
 
 function gone() {
@@ -50,7 +64,7 @@ function gone() {
 
 function heard(event) {
   const { requestConfig, xhr } = event.detail; // the requesting element has been replaced by now
-  if (requestConfig.elt.id !== "live" || xhr.status !== 200) return;
+  if (requestConfig.elt.id !== "live" || xhr.status !== 200 || event.detail.isForeign) return;
   document.body.className = cursor().dataset.look;
   if (!SEEN.test(requestConfig.path)) whole = false;
   clearTimeout(hushing);
@@ -87,5 +101,6 @@ if (cursor()) {
   document.addEventListener("firekind:closed", closed);
   document.addEventListener("visibilitychange", returned);
   addEventListener("pagehide", () => source?.close());
+  setInterval(watch, WATCHES_MS);
   connect();
 }

@@ -59,6 +59,27 @@ function restore(form) {
   return fill(form, kept.fields);
 }
 
+// Another page in place of the answer, such as a proxy's error, says nothing of what happened to a form: the next page of
+// ours in this tab does. The answer to a form is its page, or the redirect after it.
+const SENT = `sent ${me}`;
+const forgetSent = () => sessionStorage.removeItem(SENT);
+
+function sayDoubt() {
+  const came = performance.getEntriesByType("navigation")[0] ?? {};
+  const isAnswer = document.body.hasAttribute("data-answers") || (came.type === "navigate" && came.redirectCount > 0);
+  if (sessionStorage.getItem(SENT) && !isAnswer) document.dispatchEvent(new CustomEvent("firekind:unsure"));
+  forgetSent();
+}
+
+if (me) {
+  sayDoubt();
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) sayDoubt(); });
+  document.addEventListener("submit", (event) => { if (isPlain(event.target) && !event.defaultPrevented) sessionStorage.setItem(SENT, "1"); });
+  document.addEventListener("click", ({ target }) => { if (target.closest("a[href]")) forgetSent(); }); // they leave by themselves
+} else {
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith("sent ")) sessionStorage.removeItem(name);
+}
+
 if (me) {
   const filled = [...document.forms].filter(isPlain).flatMap(restore);
   // Scripts that look something up for a field are notified once they listen.

@@ -42,6 +42,7 @@ function write(node, words) {
 let ahead; // of the server's clock, in milliseconds
 
 function heard({ detail }) {
+  if (detail.isForeign) return;
   const off = Date.now() - Date.parse(detail.xhr.getResponseHeader("Date"));
   if (!Number.isFinite(off)) return;
   ahead = Math.abs(off) > SMALL_MS ? off : 0; // not counting the time that a response takes
