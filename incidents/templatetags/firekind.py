@@ -159,6 +159,15 @@ def moment(at: datetime) -> SafeString:
     return _time(here, "moment", f"{here.day} {here:%b}{year}, {here:%H:%M}")
 
 
+@register.simple_tag
+def lasting(end: datetime | None, start: datetime) -> SafeString:
+    """Render how a span goes on from its first moment: nothing within a minute, its time on the same day, else both."""
+    if end is None or end.replace(second=0, microsecond=0) == start.replace(second=0, microsecond=0):
+        return SafeString("")
+    is_same_day = timezone.localtime(end).date() == timezone.localtime(start).date()
+    return format_html(" to {}", clock(end) if is_same_day else moment(end))
+
+
 def twice(here: datetime) -> str:
     """Name the offset of an hour that occurs twice as clocks go back: ``UTC+2``, ``UTC-3:30``; otherwise empty."""
     first, second = (here.replace(fold=fold).utcoffset() for fold in (0, 1))
