@@ -52,7 +52,7 @@ class FindingRound(NamedTuple):
 
 
 class EvidencePiece(NamedTuple):
-    """A piece of evidence: how it came, if that is known, and whether a verdict rests on it."""
+    """A piece of evidence: how it came, if that is known, and whether a verdict cites it."""
 
     via: str | None
     used: bool

@@ -72,18 +72,18 @@ FIGURES = (
     InsightFigure(
         "evidence",
         "Evidence",
-        "How evidence came to incidents, and how much of it a verdict rests on.",
+        "How evidence was added, and how much of it a verdict cites.",
         COUNTS,
         pieces,
         needs=("evidence",),
         unit="pieces",
-        part="a verdict rests on it",
+        part="cited in a verdict",
     ),
     InsightFigure(
         "seen-before",
         "Seen before",
-        "Incidents with a profile, by the type they were declared as, and how many of them were hot in the same places "
-        "as an earlier incident that you can see, of any time.",
+        "Incidents with a profile, by declared type, and how many were hot in the same places as an earlier incident "
+        "that you can see.",
         COUNTS,
         seen_before,
         needs=("first_type", "seen_before"),

@@ -35,7 +35,7 @@ FIGURES = (
     InsightFigure(
         "follow-ups",
         "Tasks and follow-ups",
-        "What was to be done and not dropped, and how much of it is done.",
+        "Tasks and follow-ups that were not dropped, and how many are done.",
         COUNTS,
         followups,
         needs=("followups",),
@@ -45,7 +45,7 @@ FIGURES = (
     InsightFigure(
         "done",
         "Time until done",
-        "From making a task or a follow-up to the moment it was done. What is still open is not in it.",
+        "From adding a task or follow-up until it was done. Open ones are not counted.",
         TIMES,
         done,
         needs=("followups",),

@@ -105,7 +105,7 @@ FIGURES = (
     InsightFigure(
         "pages",
         "Pages",
-        "What was paged, and how many of those pages someone acknowledged.",
+        "What was paged, and how many of the pages were acknowledged.",
         COUNTS,
         pages,
         needs=("pages",),
@@ -115,7 +115,7 @@ FIGURES = (
     InsightFigure(
         "page-answers",
         "Time to acknowledge a page",
-        "From opening a page to the moment someone acknowledged it. Pages that no one acknowledged are not in it.",
+        "From opening a page until someone acknowledged it. Unacknowledged pages are not counted.",
         TIMES,
         answers,
         needs=("pages",),
@@ -124,17 +124,17 @@ FIGURES = (
     InsightFigure(
         "picked",
         "People brought in by name",
-        "How many people a colleague brought into an incident, in addition to those its type, a page or a rota "
-        "brought in. Whether they were on call elsewhere is not recorded.",
+        "How many people colleagues brought in by name, besides those brought in by the type, a page or a schedule. "
+        "Whether they were on call elsewhere is not recorded.",
         COUNTS,
         picked,
         needs=("picked",),
     ),
     InsightFigure(
         "by-night",
-        "Brought in by night",
-        "People brought in by name, by the type of the incident, and how many of them that reached between ten in the "
-        "evening and seven in the morning, in the time zone of their Slack profile.",
+        "Brought in at night",
+        "People brought in by name, by incident type, and how many were reached between 22:00 and 07:00 in the time "
+        "zone of their Slack profile.",
         COUNTS,
         by_night,
         needs=("picked",),

@@ -27,8 +27,8 @@ FIGURES = (
     InsightFigure(
         "first-human",
         "Time to a second person",
-        "Until someone other than the person who declared it joined or did anything, by the type it was declared as. "
-        "Where the pager declared it, until the first person.",
+        "Until a second person joined or did anything, by declared type. If the pager declared it, until the first "
+        "person.",
         TIMES,
         until(lambda one: one.first_human_at),
         needs=("first_type", "first_human_at"),
@@ -36,7 +36,7 @@ FIGURES = (
     InsightFigure(
         "lead",
         "Time to a lead",
-        "Until someone first led it, by the type it was declared as.",
+        "Until someone took the lead, by declared type.",
         TIMES,
         until(lambda one: one.led_at),
         needs=("first_type", "led_at"),
@@ -44,7 +44,7 @@ FIGURES = (
     InsightFigure(
         "mitigate",
         "Time to mitigate",
-        "Until it was marked as mitigated, or resolved where no one did that before, by the type it was declared as.",
+        "Until it was mitigated, or resolved if no one mitigated it first, by declared type.",
         TIMES,
         until(lambda one: one.eased_at),
         needs=("first_type",),

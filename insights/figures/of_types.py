@@ -79,7 +79,7 @@ FIGURES = (
     InsightFigure(
         "clarity",
         "Time to clarity",
-        "From declaring an incident without knowing what it is to the first type that says what it is.",
+        "From declaring an incident of an unclear type to its first clear type.",
         TIMES,
         clarity,
         needs=("steps", "clear_at"),
@@ -87,8 +87,7 @@ FIGURES = (
     InsightFigure(
         "paths",
         "What became what",
-        "Incidents that were retyped, from the type they were declared as. One that was retyped twice counts "
-        "once for each retype.",
+        "Incidents that were retyped, starting from their declared type. Each retype counts once.",
         FLOW,
         paths,
         needs=("steps",),
@@ -97,8 +96,7 @@ FIGURES = (
     InsightFigure(
         "held",
         "Time in each type",
-        "How long a type was kept, each time an incident had it, until it was retyped or ended. One that was reopened "
-        "had it again.",
+        "How long incidents kept a type before they were retyped or ended. A reopened incident counts again.",
         TIMES,
         held,
         needs=("steps", "rests"),

@@ -21,7 +21,7 @@ def hard(story: ReviewStory) -> tuple[Passage, ...]:
 def _questions(story: ReviewStory) -> Iterator[ReviewSentence]:
     yield from _about(
         list(story.of("retyped")),
-        "It was retyped {times}. What would have told its type sooner?",
+        "It was retyped {times}. What would have shown the right type sooner?",
     )
     yield from _refuted(story)
     yield from _about(list(story.of("due")), "An update was overdue {times}. What kept people from writing one?")

@@ -23,7 +23,7 @@ class SectionKind:
 
 
 SECTIONS: Final = (
-    SectionKind("summary", "Summary", happened.summary, "In two sentences: what happened, and what it did to people."),
+    SectionKind("summary", "Summary", happened.summary, "In two sentences: what happened, and how it affected people."),
     SectionKind("narrative", "What happened", happened.narrative, "What does the timeline not show?"),
     SectionKind("decisions", "Decisions", happened.decisions, "What did people know when they decided this?"),
     SectionKind("evidence", "Evidence", measured.evidence, "What did each measurement change?", "No evidence."),

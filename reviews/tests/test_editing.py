@@ -62,7 +62,7 @@ def test_writing_again_leaves_what_people_wrote(ended: Incident, ada: Person) ->
     write(ended, "Carts failed.", part(ended, ada).seen, ada)
     lifecycle.state_impact(ended, text="a tenth of carts", by=ada, at=timezone.now())
     before = part(ended, ada)
-    assert [one.text for one in before.changes.added] == ["stated the impact: a tenth of carts"]
+    assert [one.text for one in before.changes.added] == ["set the impact: a tenth of carts"]
     assert "a tenth" not in str(before.passages)
     ended.refresh_from_db()
     editing.write_again(ended, section="summary", to=ended.last_n, by=ada, at=timezone.now())

@@ -87,7 +87,7 @@ def again(request: Request, codename: str, section: str) -> HttpResponse:
         request,
         incident,
         lambda at: editing.write_again(incident, section=section, to=to, by=request.person, at=at),
-        said="Written again. What people wrote is unchanged.",
+        said="Updated from the timeline. What people wrote is unchanged.",
         unsaved=UnsavedText(section),
     )
 
@@ -136,7 +136,7 @@ def state(request: Request, codename: str) -> HttpResponse:
             )
         case "draft":
             return _done(
-                request, incident, lambda at: editing.take_back(incident, by=person, at=at), said="A draft again."
+                request, incident, lambda at: editing.take_back(incident, by=person, at=at), said="It's a draft again."
             )
     raise Http404("No such state.")
 
