@@ -171,7 +171,7 @@ def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime
             raise ChainBroken(
                 f"Row {row.id} of {kept.table} is over a minute old and not sealed. Verify again in a few seconds: the "
                 "clock of the host that wrote it may be behind. After a restore, or where no worker ran, seal it with "
-                "`manage.py audit seal` first. Else it was slipped in."
+                "`manage.py audit seal` first. Otherwise it was inserted later."
             )
 
 

@@ -28,7 +28,7 @@ def compared(whose: str, ahead_s: float) -> CheckResult:
     """Report how far a clock is ahead of ours; negative is behind."""
     if abs(ahead_s) < APART_S:
         return CheckResult(f"Our clock agrees with {whose}.")
-    says = f"Our clock is {abs(ahead_s):.0f} s {'behind' if ahead_s > 0 else 'ahead of'} {whose}. Set it by NTP."
+    says = f"Our clock is {abs(ahead_s):.0f} s {'behind' if ahead_s > 0 else 'ahead of'} {whose}. Sync it with NTP."
     return wrong(says) if abs(ahead_s) >= FAR_S else note(says)
 
 

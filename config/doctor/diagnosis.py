@@ -30,7 +30,7 @@ PARTS: Final[dict[str, Part]] = {
     "sign-in": reached.sign_in,
     "clock": clocks.findings,  # after the vendors, because it uses their last responses
 }
-NOT_LOOKED_AT: Final = "Not checked, because the database does not answer or lacks migrations. Mend that first."
+NOT_LOOKED_AT: Final = "Not checked, because the database does not answer or lacks migrations. Fix that first."
 
 
 def findings() -> Iterator[tuple[str, CheckResult]]:
@@ -42,7 +42,7 @@ def findings() -> Iterator[tuple[str, CheckResult]]:
         except DatabaseError as error:
             yield name, wrong(_unread(error))
         except Exception as error:  # noqa: BLE001 (people run this when things are odd: one fault must not hide others)
-            yield name, wrong(f"This check itself failed, with {_place(error)}. Report that; the others went on.")
+            yield name, wrong(f"This check failed with {_place(error)}. Please report it. The other checks ran.")
 
 
 def _unread(error: DatabaseError) -> str:
@@ -51,7 +51,7 @@ def _unread(error: DatabaseError) -> str:
         return f"The database role may not look at this ({first}): run audit/grants.sql as the owner of the tables."
     if database_watch.says_so(error) or state in NOT_THERE:
         return NOT_LOOKED_AT
-    return f"PostgreSQL refuses a question of this check, with {state} at {_place(error)}. Report that."
+    return f"PostgreSQL rejected a query of this check, with {state} at {_place(error)}. Report that."
 
 
 def _place(error: BaseException) -> str:

@@ -19,8 +19,8 @@ WITHOUT: Final = {
     workers.EVIDENCE: "no evidence is read and nothing is captured",
 }
 UNHEARD: Final = (
-    "No process that hears Slack in Socket Mode was seen lately: start `python -m stack socket`, or leave out "
-    "SLACK_APP_TOKEN where Slack sends its requests over HTTP. Without one, Slack's commands are not answered."
+    "No Socket Mode process was seen recently: start `python -m stack socket`, or remove SLACK_APP_TOKEN if Slack "
+    "sends its requests over HTTP. Without one, Slack's commands get no answer."
 )
 
 

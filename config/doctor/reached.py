@@ -13,7 +13,7 @@ from django.core.mail import get_connection
 from integrations.check_result import CheckResult, wrong
 from integrations.identity.providers import openid
 
-WITHOUT_MAIL: Final = "Email is not set up: EMAIL_URL is not set. Nothing needs it where Slack takes direct messages."
+WITHOUT_MAIL: Final = "Email is not set up: EMAIL_URL is not set. It's only needed without direct messages in Slack."
 
 
 def mail() -> Iterator[CheckResult]:

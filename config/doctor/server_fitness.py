@@ -31,7 +31,7 @@ def unfit() -> Iterator[str]:
     """Yield a sentence for each reason why this database cannot be used."""
     if not _keeps_transactions():
         yield (
-            "What stands before the database ends each transaction after its first statement: set pool_mode = "
+            "The proxy in front of the database ends each transaction after its first statement: set pool_mode = "
             "transaction in PgBouncer, or DATABASE_URL to the server itself."
         )
         return
@@ -51,7 +51,7 @@ def unfit() -> Iterator[str]:
 
     if not dates.startswith("ISO"):
         yield (
-            f"PostgreSQL writes times as {dates}, which cannot be read: have an owner say ALTER DATABASE {name} SET "
+            f"PostgreSQL writes times as {dates}, which cannot be read: have an owner run ALTER DATABASE {name} SET "
             "datestyle = 'ISO', and leave PGDATESTYLE out."
         )
 

@@ -24,7 +24,7 @@ from workflows.models import GroupChange, GroupRule
 from workflows.reconcile import retyping
 
 WITHOUT_SLACK: Final = "Slack is not connected: SLACK_BOT_TOKEN is not set. The web and the terminal do everything."
-WITHOUT_TRACKER: Final = "No issue tracker is connected: TRACKER is not set. Follow-ups stay here."
+WITHOUT_TRACKER: Final = "No issue tracker is connected: TRACKER is not set. Follow-ups stay in Firekind."
 WITHOUT_PAGER: Final = "PagerDuty is not connected: PAGERDUTY_API_KEY is not set. No one is paged."
 
 
@@ -47,7 +47,7 @@ def groups() -> Iterator[CheckResult]:
     if not failed and written is not None:
         yield CheckResult(f"The app may edit user groups: it last wrote {written.rule}.")
     elif rules and not failed:
-        yield note("No user group was written yet, so whether the app may edit them has not been seen.")
+        yield note("No user group was changed yet, so it is unknown whether the app may edit them.")
 
 
 def types() -> Iterator[CheckResult]:

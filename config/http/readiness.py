@@ -18,14 +18,14 @@ from workflows.status import workers
 DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is still carried out, only later
 MENDS: Final[Mapping[str, str]] = {
-    DATABASE: "PostgreSQL does not answer, or is a standby that takes nothing: start it, or correct DATABASE_URL.",
+    DATABASE: "PostgreSQL does not answer, or is a read-only standby: start it, or correct DATABASE_URL.",
     BROKER: "The broker does not answer in time or takes no messages: start it, free its disk, or correct BROKER_URL."
     " Workers look for work themselves.",
     MIGRATIONS: migrated.MEND,
-    WORKER: "No worker was seen lately: start `python -m stack worker`.",
-    workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
+    WORKER: "No worker was seen recently: start `python -m stack worker`.",
+    workers.EVIDENCE: "No evidence worker was seen recently: start `python -m stack evidence`.",
 }
-REFUSED: Final = "PostgreSQL answers, and refuses what Firekind asks of it: `manage.py doctor` says why."
+REFUSED: Final = "PostgreSQL answers, but rejects Firekind's queries: `manage.py doctor` says why."
 # Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
 UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."

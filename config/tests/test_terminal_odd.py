@@ -137,7 +137,7 @@ def test_who_is_no_email_is_not_the_terminal_itself_and_nobody_new(
     before = Person.objects.count()
     words = ["incident", *(codename if one == "CODENAME" else one for one in words), "--by", nobody]
     code, said = ended(words, capsys)
-    assert (code, "is no email" in said) == (1, True)
+    assert (code, "is not an email address" in said) == (1, True)
     assert "Checkout" not in said
     assert Person.objects.count() == before
 

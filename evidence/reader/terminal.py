@@ -46,11 +46,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="the profile, compressed or not; - reads standard input")
     parser.add_argument("--top", type=_count, metavar="N", help="how many functions to show (20; all with --json)")
-    parser.add_argument("--search", default="", metavar="RE", help="how much passes through functions of this name")
+    parser.add_argument("--search", default="", metavar="RE", help="show the share of functions with this name")
     parser.add_argument("--sample-type", default="", metavar="T", help="sample type to use: cpu, alloc_space…")
     parser.add_argument("--unit", default="", help="unit of folded stacks: samples, microseconds, bytes…")
     parser.add_argument("--diff", default="", metavar="OTHER", help="compare FILE with OTHER")
-    parser.add_argument("--explain", action="store_true", help="say what the file is taken for, and why")
+    parser.add_argument("--explain", action="store_true", help="show which format was detected, and why")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON with every function")
     parser.add_argument("--folded", action="store_true", help="print folded stacks, as flamegraph.pl reads them")
 

@@ -77,8 +77,8 @@ def _left_elsewhere() -> Iterator[CheckResult]:
     for workspace, count in sorted(Counter(active).items()):
         have = "open incident has its channel" if count == 1 else "open incidents have their channels"
         yield note(
-            f"{count} {have} in the workspace {workspace}, which is not connected now: nothing is posted there. Create "
-            f"a new channel on the page of each, or set SLACK_BOT_TOKEN to one of {workspace} again."
+            f"{count} {have} in the workspace {workspace}, which is no longer connected: nothing is posted there. "
+            f"Create a new channel on the page of each, or set SLACK_BOT_TOKEN to one of {workspace} again."
         )
 
 
@@ -132,7 +132,7 @@ def _taken(call: Callable[[], object], name: str, *, fine: str, else_: str) -> C
         call()
     except VendorError as error:
         if error.retryable:
-            return note(f"Whether Slack accepts {name} could not be seen: {error.says_once}")
+            return note(f"Couldn't check whether Slack accepts {name}: {error.says_once}")
         return wrong(f"Slack does not accept {name} ({error.code}), so {else_}.")
     return CheckResult(f"Slack accepts {name}: {fine}.")
 
@@ -148,7 +148,7 @@ def _announcing(slack: SlackChat, channel: str) -> CheckResult:
     try:
         is_open = slack.is_open(channel)
     except VendorError as error:
-        return note(f"Whether incidents can be announced in #{channel} could not be seen: {error.says_once}")
+        return note(f"Couldn't check whether incidents can be announced in #{channel}: {error.says_once}")
     if is_open and slack.is_read_outside(channel):
         return note(
             f"#{channel} is shared with another company: its people read the title of every public incident there. "
@@ -184,11 +184,11 @@ def _told() -> CheckResult:
     last = Resource.objects.filter(kind="direct").exclude(external__has_key="mailed").order_by("-since_at").first()
     refused_at = max(filter(None, [last_failed, last_mailed]), default=None)
     if refused_at is not None and (last is None or last.since_at < refused_at):
-        return wrong(f"{OLD}: its messages tab is off, so it cannot write to anyone directly. {NEW}")
+        return wrong(f"{OLD}: its messages tab is off, so it cannot send direct messages. {NEW}")
     if last is not None:
-        return CheckResult("The app can write to people directly.")
+        return CheckResult("The app can send direct messages.")
     return _unless_tried_out(
-        "No one was written to directly yet. `manage.py slack_check --tell EMAIL` tries it with a test message."
+        "No direct message was sent yet. `manage.py slack_check --tell EMAIL` sends a test message."
     )
 
 
@@ -202,4 +202,4 @@ def _tried(slack: SlackChat, chat_id: str) -> CheckResult:
         slack.tell(chat_id, TRIED, mark="check")
     except VendorError as error:
         return wrong(f"{OLD}: its messages tab is off. {NEW}") if error.code in UNTELLABLE else unanswered(error)
-    return CheckResult("The app can write to people directly: a test message is in its messages tab.")
+    return CheckResult("The app can send direct messages: a test message is in its messages tab.")

@@ -92,7 +92,7 @@ def test_who_may_make_channels_elsewhere_makes_none_of_ours(house: House, capsys
     house.slack.faults.add("ratelimited", method="users.conversations", times=1)
     call_command("restored")
     said = capsys.readouterr().out
-    assert "every channel. Run this again once it can. Slack is rate limiting. Try again in a moment." in said
+    assert "could not be checked in Slack. Run this again later. Slack is rate limiting. Try again in a moment." in said
     call_command("restored")
     said = capsys.readouterr().out
     assert "inc-like-ours" not in said

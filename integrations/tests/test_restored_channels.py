@@ -49,7 +49,7 @@ def test_wherever_a_story_is_cut_each_channel_that_was_lost_is_named_and_no_othe
             step()
     capsys.readouterr()
     call_command("restored")
-    _, _, told = capsys.readouterr().out.partition("nothing here knows of them")
+    _, _, told = capsys.readouterr().out.partition("they are unknown here")
     for incident in Incident.objects.all():
         house.settle(incident)
     known = set(Resource.objects.filter(kind="channel").values_list("external_id", flat=True))

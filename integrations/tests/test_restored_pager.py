@@ -39,8 +39,8 @@ def test_pages_and_alerts_of_the_lost_moments_are_named_and_nothing_is_opened_ag
     transaction.savepoint_rollback(moment)
     there = len(duty.account.account.incidents)
 
-    said, _, _ = restored(capsys).partition("Firekind made these channels")
-    pages, _, alerts = said.partition("a rule takes them")
+    said, _, _ = restored(capsys).partition("Firekind created these channels")
+    pages, _, alerts = said.partition("match a rule")
     assert lost.codename in pages
     assert "Resolve them there" in pages
     assert known.codename not in said
@@ -65,5 +65,5 @@ def test_a_pager_that_does_not_answer_is_said(duty: Duty, capsys: pytest.Capture
     duty.house.declare("Known")
     duty.account.faults.add("server_error", path="/incidents", times=9)
     said = restored(capsys)
-    assert "could not be asked what was opened" in said
+    assert "could not be checked for pages opened" in said
     assert "PagerDuty is not available right now. Try again in a moment." in said

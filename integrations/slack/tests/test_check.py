@@ -237,7 +237,7 @@ def test_a_test_message_shows_whether_the_app_may_write_to_people(door: Door, *,
 
 def test_a_direct_message_that_was_refused_is_remembered_until_one_goes_through(door: Door) -> None:
     house = door.house
-    assert any("No one was written to directly yet" in line for line in checked(house.chat)[0])
+    assert any("No direct message was sent yet" in line for line in checked(house.chat)[0])
     house.slack.app_home["messages_tab_enabled"] = False
     incident = moved(house)
     assert any("messages tab is off" in one for one in fixes(checked(house.chat)[0]))
@@ -248,4 +248,4 @@ def test_a_direct_message_that_was_refused_is_remembered_until_one_goes_through(
     assert [one.partition(" when last asked")[0] for one in fixes(lines)] == [
         "Slack refused to create a private channel"
     ]
-    assert "fine  The app can write to people directly." in lines
+    assert "fine  The app can send direct messages." in lines

@@ -25,7 +25,7 @@ from workflows.status import page_status
 # The verbs that take words: name -> (lifecycle's verb, help, whether words are required).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
     "update": (lifecycle.update, "Post a status update.", True),
-    "impact": (lifecycle.state_impact, "State the impact: who feels it, and how much.", True),
+    "impact": (lifecycle.state_impact, "Set the impact: who is affected, and how badly.", True),
     "note": (lifecycle.note, "Add a note to the timeline.", True),
     "mitigate": (lifecycle.mitigate, "Mark the incident as mitigated.", False),
     "resolve": (lifecycle.resolve, "Resolve the incident.", False),
@@ -35,7 +35,7 @@ WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
 
 EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 EMAIL_CHARS = 200
-CHANGED = "Nothing was changed: the plan is another one by now. Look at it with --dry-run, then try again."
+CHANGED = "Nothing was changed, because the plan is different now. Review it with --dry-run, then try again."
 ADDED = {"task": "Add a task.", "followup": "Add a follow-up."}
 # The verbs for one task or follow-up, by its number.
 NUMBERED: dict[str, tuple[Callable[..., object], str]] = {
@@ -49,7 +49,7 @@ def _day(said: str) -> date:
     try:
         return date.fromisoformat(said)
     except ValueError:
-        raise ArgumentTypeError(f"{said} is no day: write it as 2026-12-01.") from None
+        raise ArgumentTypeError(f"{said} is not a day. Write it like 2026-12-01.") from None
 
 
 class Command(BaseCommand):
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         declare.add_argument("--summary", default="")
         declare.add_argument("--drill", action="store_true", help="for practice: no one is paged, nothing announced")
         replay = verb("replay", "Play an ended incident again in a drill.")
-        replay.add_argument("--speed", type=int, default=replays.SPEED, help="how many times as fast as it was")
+        replay.add_argument("--speed", type=int, default=replays.SPEED, help="playback speed, as in 10 for 10 times")
         retype = verb("retype", "Retype the incident and print the plan.")
         retype.add_argument("type", metavar="TYPE")
         retype.add_argument("--because", default="", metavar="WORDS")
@@ -98,7 +98,7 @@ class Command(BaseCommand):
         page.add_argument("whom", nargs="?", default="", metavar="WHO", help="a name, an ID or a person's email")
         page.add_argument("--because", default="", metavar="WORDS")
         page.add_argument("--dry-run", action="store_true", help="show who would be paged without paging anyone")
-        glass = verb("open-glass", "Let someone into a private incident immediately. The people in it are told.")
+        glass = verb("open-glass", "Let someone into a private incident immediately. Its people are notified.")
         glass.add_argument("--because", required=True, metavar="SENTENCE")
         redact = verb("redact", "Delete what an entry says for good. With --by, only the lead can.")
         redact.add_argument("n", type=int, metavar="NUMBER", help="the entry's number, as `show --json` prints it")
@@ -204,7 +204,7 @@ class Command(BaseCommand):
             self._incident(by, options),
             by,
             options,
-            [f"! {by.name} is in {incident.codename}; the people in it are told"],
+            [f"! {by.name} is in {incident.codename}; its people are notified"],
         )
 
     def _redact(self, by: Person | None, options: dict[str, Any]) -> None:
@@ -245,8 +245,8 @@ class Command(BaseCommand):
         known = person_matching.by_email(email)
         if known is None:
             if not EMAIL.fullmatch(email) or len(email) > EMAIL_CHARS:
-                raise CommandError(f"{email[:EMAIL_CHARS]!r} is no email: write it as ada@example.com.")
-            self.stderr.write(f"No one had the email {email} yet; added them with it.")
+                raise CommandError(f"{email[:EMAIL_CHARS]!r} is not an email address. Write it like ada@example.com.")
+            self.stderr.write(f"No one had the email {email}, so a new person was added.")
             known = Person.objects.create(name=email.split("@", maxsplit=1)[0], email=email)
         return known
 

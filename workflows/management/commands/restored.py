@@ -21,34 +21,34 @@ from workflows.usergroups import groups, sync
 from workflows.usergroups.history import Look
 
 UNSEEN: Final = (
-    "Slack is not connected, so no one knows which incidents turned private since. Connect it, and run this again."
+    "Slack is not connected, so no one knows which incidents have turned private since. Connect it and run this again."
 )
-AGAIN: Final = "Slack could not be asked about every channel. Run this again once it can."
-NONE: Final = "Every channel of a public incident is open in Slack, so none turned private since."
+AGAIN: Final = "Some channels could not be checked in Slack. Run this again later."
+NONE: Final = "Every channel of a public incident is open in Slack, so none has turned private since."
 UNREAD: Final = (
     "Slack did not say who is in the channels of {} private incidents. Anyone who was removed from one since can still "
     "read it here."
 )
 PAGES: Final = (
-    "These pages are open in PagerDuty, and nothing here knows of them, so nothing here resolves them. Resolve them "
-    "there once no one needs them."
+    "These pages are open in PagerDuty but unknown here, so Firekind won't resolve them. Resolve them there once no "
+    "one needs them."
 )
 ALERTS: Final = (
-    "These were opened in PagerDuty after that moment, and a rule takes them. If they declared an incident, it is lost "
-    "here, and none is declared for them again: see that someone responds, or declare one."
+    "These were opened in PagerDuty after that moment and match a rule. Any incident they declared is lost here and "
+    "won't be declared again: make sure someone responds, or declare one."
 )
-UNASKED: Final = "PagerDuty could not be asked what was opened there since. Run this again once it can."
+UNASKED: Final = "PagerDuty could not be checked for pages opened since. Run this again later."
 CHANNELS: Final = (
-    "Firekind made these channels in Slack after that moment, and nothing here knows of them. See whether people still "
-    "respond there, and declare their incidents again; archive the channels once no one needs them."
+    "Firekind created these channels in Slack after that moment, but they are unknown here. If people still respond "
+    "there, declare their incidents again. Archive the channels once no one needs them."
 )
 GROUPS: Final = (
-    "The workers set these user groups to what their rules say here. If someone changed or paused a rule after that "
-    "moment, do it again before you start the workers."
+    "The workers will set these user groups to what their rules say here. If someone changed or paused a rule after "
+    "that moment, do it again before you start the workers."
 )
 SOME: Final = (
-    "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
-    "moment. Look at each channel now, before the web starts, and retype those that had."
+    "These incidents are public here, but their channels are not in Slack, so they may have turned private after that "
+    "moment. Check each channel before you start the web, and retype those that did."
 )
 
 
@@ -56,8 +56,9 @@ class Command(BaseCommand):
     """Run after a restore, before web and workers start: ask the vendors what they know and the database has lost."""
 
     help = (
-        "After a restore, before web and workers start: have what was owed looked for in Slack and PagerDuty before it "
-        "is done, read who is in the channels of private incidents, and name those that may have turned private since."
+        "Run after a restore, before web and workers start. Pending steps are checked in Slack and PagerDuty before "
+        "they are carried out, members of private channels are read, and incidents that may have turned private are "
+        "listed."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,7 +67,7 @@ class Command(BaseCommand):
         for incident_id in sweep.not_planned_yet():
             reconcile.reconcile(incident_id, at=timezone.now())
         count = restoring.look_before_acting(at=timezone.now())
-        self.stdout.write(f"{count} steps were owed at that moment. Each is looked for before it is done.")
+        self.stdout.write(f"{count} steps were pending at that moment. Each is checked before it is carried out.")
         shown = restoring.show_again(at=timezone.now())
         self.stdout.write(f"Topics and headlines of {shown} incidents are set again to what is known here.")
         self._pager()

@@ -14,7 +14,7 @@ from integrations.slack.protocol import setup
 
 
 class Command(BaseCommand):
-    help = "Check the Slack token, the app's permissions and whether it may write to people"
+    help = "Check the Slack token, the app's permissions and whether it may send direct messages"
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Accept the email address of a person to message."""
