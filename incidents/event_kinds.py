@@ -95,7 +95,7 @@ def _next_step(text: str, data: Data) -> str:
     """Say the next step with its owner; empty text means the next step was cleared."""
     if not text:
         return "cleared the next step"
-    return f"stated the next step, for {data['name']}: {text}" if data.get("name") else f"stated the next step: {text}"
+    return f"set the next step for {data['name']}: {text}" if data.get("name") else f"set the next step: {text}"
 
 
 def _paged(text: str, data: Data) -> str:
@@ -131,7 +131,7 @@ def said_day(day: date) -> str:
 
 def _given(text: str, data: Data) -> str:
     about = f"{data['word']} {data['followup']}"
-    said = f"gave {about} to {data['name']}" if data.get("name") else f"left {about} to anyone"
+    said = f"assigned {about} to {data['name']}" if data.get("name") else f"unassigned {about}"
     return f"{said}{_where(data)}"
 
 
@@ -188,7 +188,7 @@ KINDS: dict[str, EventKind] = {
     "retyped": EventKind("Retyped", _retyped, told=True, news="the new type"),
     "updated": EventKind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "impact": EventKind(
-        "Impact", lambda text, data: f"stated the impact: {text}", told=True, news="the impact", editable=True
+        "Impact", lambda text, data: f"set the impact: {text}", told=True, news="the impact", editable=True
     ),
     "next_step": EventKind("Next step", _next_step, told=True, news="the next step", editable=True),
     "task": EventKind("Task", _task, told=True, news="the task", editable=True),

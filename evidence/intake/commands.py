@@ -76,7 +76,7 @@ TOOLS: Final = (
         "@tracing.folded",
         unit="nanoseconds",
     ),
-    Tool("any file", "pprof, speedscope, JFR, a benchmark, a load test: told by content", "", "", file="@FILE"),
+    Tool("any file", "pprof, speedscope, JFR, a benchmark, a load test: detected automatically", "", "", file="@FILE"),
 )
 
 

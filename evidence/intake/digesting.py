@@ -34,7 +34,7 @@ PATIENCE = timedelta(hours=6)
 MISSED = timedelta(minutes=10)  # for a file that storage does not have: another machine may be uploading it
 AGAIN = timedelta(seconds=10)
 GONE = "Couldn't read it: the file is no longer in storage."
-LATE = "Couldn't read it: {} Process it again once that is mended."
+LATE = "Couldn't read it: {} Process it again once that is fixed."
 KILLED_SAYS = (
     f"Couldn't read it: its reader was killed {KILLED} times, most likely because the machine ran out of memory. "
     "The file is kept; process it again later."

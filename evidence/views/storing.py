@@ -16,9 +16,9 @@ from incidents.outages import outage_answer
 log = logging.getLogger(__name__)
 PAGE: Final = "evidence/no_storage.html"
 RETRY_S: Final = 15
-NOT_KEPT: Final = "What you sent was not kept. Send it again in a minute; the rest of the incident still works."
-NOT_SHOWN: Final = "Try again in a minute; the rest of the incident still works."
-LASTING: Final = "If it lasts, ask the person who runs Firekind to run manage.py doctor."
+NOT_KEPT: Final = "What you sent was not saved. Send it again in a minute. The rest of the incident still works."
+NOT_SHOWN: Final = "Try again in a minute. The rest of the incident still works."
+LASTING: Final = "If this continues, ask the person who runs Firekind to run manage.py doctor."
 
 
 class StorageOutages:

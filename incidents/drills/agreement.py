@@ -41,7 +41,7 @@ def must_come(incident: Incident, person: Person, *, by: Person | None, field: s
 def must_see_past(incident: Incident, person: Person, *, field: str = "people") -> None:
     """Raise ``BadInput`` for someone who may not see what a drill replays."""
     if incident.replays_id and not visibility.who_may_see(incident.replays_id, among=[person.pk]):
-        raise rules.BadInput(field, f"{person.name} may not see what this drill replays.")
+        raise rules.BadInput(field, f"{person.name} isn't allowed to see the incident this drill replays.")
 
 
 def reason(incident: Incident, person: Person, usual: str, *, by: Person | None) -> str:

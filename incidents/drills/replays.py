@@ -78,7 +78,7 @@ def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, so
     with rules.changing(incident, by=by) as now:
         last = Event.objects.filter(incident=now, kind__in=["replay_asked", "replayed"]).order_by("-n").first()
         if last is None or last.kind != "replay_asked" or not now.is_active:
-            raise rules.Refused("Nothing is asked right now. Wait for the next question.")
+            raise rules.Refused("No question is open right now. Wait for the next one.")
         data = {"room": now.room, "asked": last.n}
         return timeline.append(now, "would_do", at=at, by=by, source=source, text=text, data=data)
 
@@ -135,11 +135,11 @@ def _play(drill: Incident, *, by: Person | None, at: datetime, brings_forward: b
 def _barrier(drill: Incident, past: Incident) -> str:
     """Return why nothing more may be shown, because someone would read what they may not see; empty if it may."""
     if past.private and not drill.private:
-        return "what it replays is private now."
+        return "the incident it replays is private now."
     here = Participant.objects.filter(incident=drill, left_at=None, person__deactivated=False, person__is_bot=False)
     ids = set(here.values_list("person", flat=True))
     if visibility.who_may_see(past.pk, among=ids) != ids:
-        return "someone is in it who may not see what it replays."
+        return "someone in it isn't allowed to see the incident it replays."
     return ""
 
 

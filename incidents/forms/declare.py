@@ -15,7 +15,7 @@ from incidents.models import Incident, IncidentType, Person
 from incidents.policies import current_types
 
 LATEST = 32503680000  # the year 3000, in seconds: no form is opened later than that
-ARCHIVED = "This type is no longer in use. Nothing is declared yet: check the type that is chosen now, then declare."
+ARCHIVED = "This type was archived, so nothing was declared. Check the selected type, then declare."
 
 
 class DeclareForm(forms.Form):

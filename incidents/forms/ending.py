@@ -52,7 +52,7 @@ class ResolveForm(StepForm):
     def explains(self) -> str:  # type: ignore[override]  # what is still open depends on the incident
         """Say what resolving does, and what would be left undone, which does not stop anyone."""
         open_ = ", ".join(_still_open(self.incident))
-        told = "The incident is over: the channel is told, open pages are resolved, and update reminders stop."
+        told = "This ends the incident: the channel is notified, open pages are resolved, and update reminders stop."
         told = _limited(told, self.incident)
         return f"{told} Still open: {open_}." if open_ else told
 
@@ -113,7 +113,7 @@ class CancelForm(StepForm):
     @property
     def explains(self) -> str:  # type: ignore[override]  # what cannot be reached depends on the incident
         """Say what cancelling does."""
-        told = "This was not an incident: open pages are resolved, update reminders stop. You can reopen it later."
+        told = "This wasn't an incident: open pages are resolved, and update reminders stop. You can reopen it later."
         return _limited(told, self.incident)
 
     def run(self, *, at: datetime) -> object:
@@ -135,14 +135,14 @@ class DuplicateForm(StepForm):
     def explains(self) -> str:  # type: ignore[override]  # what cannot be reached depends on the incident
         """Say what it does."""
         return _limited(
-            "This incident ends: open pages are resolved, and its page links to the other one.", self.incident
+            "This ends the incident: open pages are resolved, and its page links to the other one.", self.incident
         )
 
     def clean_of(self) -> Incident:
         try:
             return visibility.find(self.person, codename_typed.read(self.cleaned_data["of"]))
         except Incident.DoesNotExist:
-            raise forms.ValidationError("There is no such incident.") from None
+            raise forms.ValidationError("No such incident.") from None
 
     def run(self, *, at: datetime) -> object:
         of = self.cleaned_data["of"]

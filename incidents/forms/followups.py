@@ -17,7 +17,7 @@ from incidents.forms.people import PickForm, choosable, joinable, suggested
 from incidents.forms.verb import VerbForm
 from incidents.models import Followup, Incident, Person
 
-GONE: Final = "There is no such task or follow-up any more."
+GONE: Final = "This task or follow-up no longer exists."
 
 
 def day(label: str) -> forms.DateField:
@@ -113,7 +113,7 @@ class FinishForm(OneForm):
 class DropForm(OneForm):
     heading, button, icon, tone = "Drop", "Drop it", "cross", "grave"
     said = "Dropped."
-    explains = "It will not be done. It stays on the timeline, and can be reopened."
+    explains = "It won't be done. It stays on the timeline and can be reopened."
     because = forms.CharField(label="Why? (optional)", required=False)
 
     def run(self, *, at: datetime) -> object:

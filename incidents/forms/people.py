@@ -103,9 +103,9 @@ class LeadForm(PickForm):
 
 class NextStepForm(PickForm):
     heading, button, icon = "Next step", "Set the next step", "right"
-    said = "Next step stated."
+    said = "Next step set."
     must = True
-    explains = "What happens next, and who does it. To clear it, leave the field empty."
+    explains = "What happens next, and who does it. Leave empty to clear it."
     text = forms.CharField(label="Next step", required=False, widget=forms.Textarea(attrs={"rows": 2, "data-send": ""}))
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 

@@ -40,7 +40,7 @@ class TypeForm(forms.Form):
     private = forms.BooleanField(label="Private", required=False, help_text="Only the people brought in can see it.")
     customer_facing = forms.BooleanField(label="Customer-facing", required=False)
     internal = forms.BooleanField(label="Internal", required=False)
-    announce = forms.BooleanField(label="Announce", required=False, help_text="In the channel that everyone reads.")
+    announce = forms.BooleanField(label="Announce", required=False, help_text="In the announcement channel.")
     invite = forms.CharField(
         label="Groups to bring in",
         required=False,
@@ -50,7 +50,7 @@ class TypeForm(forms.Form):
     one_of = RowsField(
         ROLES,
         label="Roles for exactly one person",
-        hint="The person on call comes first, then someone of the group, then the person named. Fill in one or more.",
+        hint="Picks the person on call, else someone in the group, else the named person. Fill in at least one.",
     )
     pages = _lines(
         "Who to page",
@@ -70,7 +70,7 @@ class TypeForm(forms.Form):
     captures = RowsField(
         CAPTURES,
         label="Profiles to capture",
-        hint="Without a duration it takes what is there at once, or as long as that kind usually takes.",
+        hint="Without a duration, Firekind uses the usual one for that kind of profile.",
     )
 
     def __init__(self, data: QueryDict | None = None, *, policy: Policy | None = None) -> None:

@@ -13,7 +13,7 @@ from incidents.forms.verb import VerbForm
 from incidents.lifecycle import redaction, rules
 from incidents.models import Event, Incident
 
-ENTRY_GONE: Final = "That entry is not there any more. The timeline has all that is."
+ENTRY_GONE: Final = "That entry no longer exists. Reload the timeline."
 
 
 def lines(label: str, *, rows: int = 4, needed: bool = True, hint: str = "") -> forms.CharField:
@@ -28,7 +28,7 @@ class UpdateForm(VerbForm):
     explains = "Posted in the channel. Restarts the update timer."
     text = lines("What do we know, and what happens next?")
     impact = lines("Impact (optional)", rows=1, needed=False)
-    next_step = lines("Next step (optional)", rows=1, needed=False, hint="Yours, unless you give it to someone later.")
+    next_step = lines("Next step (optional)", rows=1, needed=False, hint="Yours until you assign it to someone else.")
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
@@ -37,9 +37,9 @@ class UpdateForm(VerbForm):
 
 
 class ImpactForm(VerbForm):
-    heading, button, icon = "Impact", "State the impact", "people"
+    heading, button, icon = "Impact", "Set the impact", "people"
     said = "Impact stated."
-    explains = "Who feels it, and how much. Posted in the channel."
+    explains = "Who is affected, and how badly. Posted in the channel."
     text = lines("Impact", rows=2)
 
     @classmethod
@@ -181,8 +181,8 @@ class RetractForm(EntryForm):
     heading, button, icon, tone = "Retract entry", "Retract", "undo", "grave"
     said = "Retracted."
     explains = (
-        "The timeline and the message in the channel then say only that it was retracted. Its text stays in its "
-        "history; to say it again, write a new entry."
+        "The timeline and the channel will show only that it was retracted. Its text stays in its history. To say it "
+        "again, write a new entry."
     )
     because = forms.CharField(label="Why? (optional)", required=False)
 

@@ -23,7 +23,7 @@ BECAUSE_CHARS = 1_000
 WORDS_OF_A_SENTENCE = 4
 AT_ONCE = 100
 NOT_PRIVATE = (
-    "No private incident has that codename. Check it and try again. This attempt was logged, and managers are told."
+    "No private incident has that codename. Check it and try again. This attempt was logged, and managers are notified."
 )
 
 # A single statement decides whether a person may ask again, so that two requests at once do not both count.
@@ -234,7 +234,7 @@ def answered_already(request: AccessRequest) -> str:
     """Say who answered a request before, and how."""
     who = request.answered_by.name if request.answered_by else "The terminal"
     if request.answered_by is None and request.rule and not request.let_in:
-        return f"{request.person.name} is no longer to be let in for that. Bring them in by hand if you need them."
+        return f"{request.person.name} no longer qualifies for this. Bring them in by hand if you need them."
     if request.let_in:
         return f"{request.person.name} is already in: {who} answered first."
     return f"{who} already answered “not now”. Bring {request.person.name} in by hand if that was a mistake."

@@ -29,7 +29,7 @@ class TypeEdited(rules.BadInput):
     """The type asks for something else than it did when shown: the new plan has to be shown before declaring."""
 
     def __init__(self, name: str) -> None:
-        says = "was edited after you opened this. Nothing is declared yet: review what it does now, then declare."
+        says = "was edited after you opened this, so nothing was declared. Review what it does now, then declare."
         super().__init__("type", f"{name} {says}")
 
 

@@ -202,7 +202,7 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
     try:
         found = rules.held(of, by=by)
     except rules.NotThere:
-        raise rules.BadInput("of", "There is no such incident.") from None
+        raise rules.BadInput("of", "No such incident.") from None
     if found.pk == incident.pk:
         raise rules.Refused("An incident cannot be a duplicate of itself.")
     if incident.pk in originals(found):

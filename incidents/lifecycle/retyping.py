@@ -157,7 +157,7 @@ def _shut_out_who_came_in(incident: Incident, *, since: datetime) -> None:
         return
     Participant.objects.filter(pk__in=[one.pk for one in came]).update(left_at=F("since_at"))
     names = sentences.enumerated([isolated(one.person.name) for one in came])
-    text = f"{names} came into the channel while it was open to everyone. No one let them in, so they lost access."
+    text = f"{names} joined the channel while it was open to everyone. No one let them in, so they lost access."
     timeline.append(incident, "warned", at=since, text=text, data={"about": "opened", "room": incident.room})
 
 
@@ -172,7 +172,7 @@ def open_another_room(
         rules.must_be_active(now, "create a channel for")
         if now.room != room:
             raise rules.Refused("Someone else already created a new channel.")
-        timeline.append(now, "did", at=at, by=by, source=source, text="asked for a new channel")
+        timeline.append(now, "did", at=at, by=by, source=source, text="requested a new channel")
         rules.take_room(now)
         rules.save(now, "room", "archive_asked")
     incident.room = now.room
@@ -184,7 +184,7 @@ def go_back_to_room(incident: Incident, *, room: int, at: datetime) -> None:
     In the caller's transaction; no one comes in or leaves by this. If the channel was to be archived, this one is.
     """
     with rules.changing(incident, by=None) as now:
-        text = "Back in the channel that it used in this Slack workspace before"
+        text = "Back in the channel it used before in this Slack workspace"
         timeline.append(now, "channel", at=at, text=text)
         now.room = room
         rules.save(now, "room")

@@ -19,7 +19,7 @@ TITLE_CHARS = 200
 TEXT_CHARS = 10_000
 MOST_SERVICES = 50
 LOCK = "SELECT id FROM incidents_incident WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
-TITLE_CUT = "The title was long: it is shortened, and the summary begins with all of it."
+TITLE_CUT = "The title was too long, so it was shortened. The summary starts with the full title."
 
 
 class Refused(Exception):

@@ -63,7 +63,7 @@ def append_next_step(
     told: Mapping[str, Any],
 ) -> Event:
     """Write the next step in the caller's transaction; its owner takes part from now on."""
-    rules.must_be_active(incident, "state the next step of")
+    rules.must_be_active(incident, "set the next step of")
     text = rules.text(text, field="next_step", needed=False)
     data = dict(told)
     if text and owner is not None:

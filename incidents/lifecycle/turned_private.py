@@ -12,7 +12,7 @@ from incidents.lifecycle import ending, rules
 from incidents.models import Incident, Participant, Replay
 
 CLOSED: Final = ("private", "closed_at", "lead", "roles", "room", "archive_asked")
-WHY: Final = "what it replays is private now."
+WHY: Final = "the incident it replays is private now."
 NOBODY: Final = "No one in it is allowed to see the incident that it replays."
 
 
@@ -51,5 +51,5 @@ def _close(drill: Incident, past: Incident, *, at: datetime) -> None:
     drill.roles = {role: holder for role, holder in drill.roles.items() if holder in staying}
     rules.take_room(drill)
     stopped = Replay.objects.filter(incident=drill, over_at=None).update(over_at=at, due_at=None, why=WHY)
-    text = f"The replay has stopped: {WHY}" if stopped else "What was replayed is private now, and so is this drill."
+    text = f"The replay has stopped: {WHY}" if stopped else "The replayed incident and this drill are private now."
     timeline.append(drill, "replay_over", at=at, text=text, data={"room": drill.room})

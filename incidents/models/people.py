@@ -51,7 +51,7 @@ class Person(models.Model):
         """Why an app cannot invite them; empty if it can."""
         said = {
             "has left the workspace": self.deactivated,
-            "is not in the Slack workspace that is connected now": self.is_unlisted,
+            "is not in the connected Slack workspace": self.is_unlisted,
             "is from another workspace": self.is_external,
             "is a guest": self.is_guest,
         }

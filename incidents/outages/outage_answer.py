@@ -25,16 +25,16 @@ PROGRAMS: Final = ("/api/", "/v1development/")
 # Answered without the database, or able to report its absence themselves.
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
-ENDED: Final = "Firekind's database cancelled what you asked for."
+ENDED: Final = "Firekind's database cancelled your request."
 SLOW: Final = "Firekind's database is too slow to answer within Slack's three seconds. The web app waits longer."
 BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
-    "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
-    "before you repeat anything."
+    "What you just did may not have been recorded. Everything before it is safe. Check here again in a minute before "
+    "you repeat it."
 )
-NOT_TAKEN: Final = "Firekind's database isn't responding, so this may not have been taken. Send it again."
-BEHIND_NOT_TAKEN: Final = "Firekind's database isn't ready for this version yet, so this was not taken. Send it again."
-ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not taken. Send it again."
+NOT_TAKEN: Final = "Firekind's database isn't responding, so this may not have been saved. Send it again."
+BEHIND_NOT_TAKEN: Final = "Firekind's database isn't ready for this version yet, so this was not saved. Send it again."
+ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not saved. Send it again."
 NOT_TAKENS: Final[Mapping[str, str]] = {ENDED: ENDED_NOT_TAKEN, BEHIND: BEHIND_NOT_TAKEN}
 
 

@@ -15,8 +15,8 @@ LOOK_S: Final = 5.0
 LONGEST: Final = 2500  # characters that Slack shows in one block, with room for our own words
 REST: Final = "---"  # a line with only this begins the part for people in Slack
 BY_HAND: Final = (
-    "Talk in a channel that you open by hand, page people in PagerDuty itself, and write down what you decide: "
-    "it can be entered here later."
+    "Open a channel by hand, page people in PagerDuty, and write down what you decide, so that you can enter it here "
+    "later."
 )
 
 

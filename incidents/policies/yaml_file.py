@@ -76,7 +76,7 @@ class Reading:
         found: dict[str, yaml.Node] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self.wrong(key, where, "has a name that is no text")
+                self.wrong(key, where, "has a name that is not text")
             elif key.value not in allowed:
                 self.wrong(key, f"{where}.{key.value}", f"is not known; known: {', '.join(sorted(allowed))}")
             elif key.value in found:

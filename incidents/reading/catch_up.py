@@ -125,7 +125,7 @@ def _impact(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in kinds["impact"][:1]:
         yield CatchUpLine("Impact", _cut(one.text, LONG), (one.n,), one.at, one.by)
     if not kinds["impact"]:
-        yield from _unknown(kinds, now, "Impact", "not stated yet")
+        yield from _unknown(kinds, now, "Impact", "not set yet")
 
 
 def _lead(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
@@ -153,7 +153,7 @@ def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         else:  # an empty one means that it was cleared
             yield CatchUpLine("Next step", "none", (one.n,), one.at, one.by)
     if not kinds["next_step"]:
-        yield from _unknown(kinds, now, "Next step", "not stated yet")
+        yield from _unknown(kinds, now, "Next step", "not set yet")
 
 
 def _due(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
@@ -220,7 +220,7 @@ def _requests(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 
 def _unknown(kinds: Newest, now: StandsNow, label: str, text: str) -> Iterator[CatchUpLine]:
-    """Say that something is not stated yet, while the incident is active: a latecomer would look for it."""
+    """Say that something is not set yet, while the incident is active: a latecomer would look for it."""
     for one in kinds["declared"][:1] if now.active else ():
         yield CatchUpLine(label, text, (one.n,))
 

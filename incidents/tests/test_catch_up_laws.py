@@ -108,8 +108,8 @@ def test_what_is_not_stated_is_said_to_be_unknown_while_people_respond(
     if not now.active:
         assert ("Impact" in lines) == bool(stated)
         return
-    assert (lines["Impact"].text == "not stated yet") == (not stated)
-    assert (lines["Next step"].text == "not stated yet") == (not steps)
+    assert (lines["Impact"].text == "not set yet") == (not stated)
+    assert (lines["Next step"].text == "not set yet") == (not steps)
     assert (lines["Next step"].text == "none") == (bool(steps) and not max(steps, key=lambda one: one.n).text)
 
 

@@ -36,7 +36,7 @@ def test_the_same_form_leads_to_the_same_incident_whether_it_was_kept_or_fetched
     for again in (kept, form_of(client), kept):
         answer = client.post("/declare", again | title)
         assert answer["Location"] == first
-        assert "You declared this already" in client.get(first).content.decode()
+        assert "You already declared this" in client.get(first).content.decode()
     assert Incident.objects.count() == 1
 
 

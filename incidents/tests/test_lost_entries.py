@@ -24,11 +24,11 @@ def test_an_entry_is_changed_from_its_own_link_alone(incident: Incident, ada: Pe
         form = re.findall(r'name="n" value="([^"]+)"', client.get(link).content.decode())
         transaction.set_rollback(True)
     kept = lifecycle.note(incident, text="half are back", by=ada, at=timezone.now())
-    assert "not there any more" in client.get(link).content.decode()
+    assert "no longer exists" in client.get(link).content.decode()
     for n in form[:1]:
         answer = client.post(link.partition("?")[0], {"n": n, "text": "x", "because": ""})
         assert answer.status_code == 422
-        assert "not there any more" in answer.content.decode()
+        assert "no longer exists" in answer.content.decode()
     assert not incident.events.filter(about_n=kept.n).exists()
 
 

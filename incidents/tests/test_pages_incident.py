@@ -181,7 +181,7 @@ def test_a_duplicate_must_be_one_that_the_person_may_see(
 ) -> None:
     for name in (secret.codename, "no-such"):
         said = browse(eve).post(page_of(incident, "duplicate"), {"of": name}).content.decode()
-        assert "There is no such incident." in said
+        assert "No such incident." in said
         assert secret.title not in said
 
 

@@ -42,10 +42,10 @@ class TestAsLastStated(TestCase):
         now = last_said.of([incident]).get(incident.pk, {})
         assert {kind: entry.text for kind, entry in now.items()} == expected
         told = {line.label: line.text for line in catch_up_reading.of(Incident.objects.get(pk=incident.pk)).lines}
-        assert told["Impact"] == expected.get("impact", "not stated yet")
+        assert told["Impact"] == expected.get("impact", "not set yet")
         assert told["Latest update"] == expected.get("updated", "none yet")
         assert told["Next step"].removeprefix("Ada: ") == expected.get(
-            "next_step", "none" if said["next_step"] else "not stated yet"
+            "next_step", "none" if said["next_step"] else "not set yet"
         )
 
     def take(self, incident: Incident, step: str, which: int, words: str, said: Any, *, by: Person) -> None:
@@ -105,7 +105,7 @@ def test_a_private_incident_opens_to_nobody_by_a_step(secret: Incident, ada: Per
 def test_a_stale_form_is_told_what_was_stated_meanwhile(incident: Incident, ada: Person, ben: Person) -> None:
     seen = incident.last_n
     lifecycle.state_impact(incident, text="carts fail", by=ben, at=timezone.now())
-    with pytest.raises(lifecycle.Stale, match="Ben stated the impact: carts fail"):
+    with pytest.raises(lifecycle.Stale, match="Ben set the impact: carts fail"):
         lifecycle.state_impact(incident, text="all is well", by=ada, at=timezone.now(), since=seen)
 
 

@@ -46,7 +46,7 @@ def declare(request: Request) -> HttpResponse:
     at = timezone.now()
     incident = form.declared(at=at) if data is not None else None
     if incident is not None and incident.declared_at < at:
-        messages.info(request, "You declared this already. To declare another incident, give it another title.")
+        messages.info(request, "You already declared this. To declare another incident, give it a different title.")
     elif incident is not None and rules.is_long(form.cleaned_data["title"]):
         messages.info(request, rules.TITLE_CUT)
     if incident is not None:

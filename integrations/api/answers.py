@@ -30,7 +30,7 @@ def unknown_token() -> HttpResponse:
 
 def not_found() -> HttpResponse:
     """Answer that it does not exist, whether it is hidden or absent."""
-    return refused(404, "not_found", "There is no such incident, or no such evidence.")
+    return refused(404, "not_found", "No such incident or evidence.")
 
 
 def no_address() -> HttpResponse:

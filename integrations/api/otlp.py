@@ -34,7 +34,7 @@ A_MINUTE: Final = 30  # pushes per token: each one becomes a timeline entry that
 TOO_LARGE: Final = f"More than {MOST >> 20} MiB after decompression."
 TOO_MANY: Final = f"More than {wire.FIELDS_AT_MOST:,} fields: send smaller batches."
 NOT_KNOWN: Final = "Send a valid token: Authorization: Bearer fk_…"
-NOT_FOUND: Final = "There is no such incident."
+NOT_FOUND: Final = "No such incident."
 
 
 class PushRefused(Exception):

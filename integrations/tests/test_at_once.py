@@ -169,7 +169,7 @@ def test_a_rule_that_is_deleted_meanwhile_is_said_to_be_with_what_was_typed(buil
     typed = {"name": "Checkout is down", "type": "major", "window_min": "30"}
     (answer,) = behind(lambda: declare_rules.remove(rule, by=dee), lambda: browser.post(address, typed))
     assert answer.status_code == 422
-    assert "The rule “one” was deleted while you wrote." in answer.text
+    assert "The rule “one” was deleted while you were editing." in answer.text
     assert 'value="Checkout is down"' in answer.text
 
 

@@ -101,7 +101,7 @@ def test_whoever_moves_after_people_came_back_is_told_of_the_channel_that_they_l
     assert any("This conversation has ended here" in text for text in old.texts(room))
     said = str([message.blocks for message in old.channel(house.channel(incident)).messages.values()])
     assert f"<#{left.id}>" in said
-    assert "The channel before it is gone" not in said
+    assert "The previous channel is gone" not in said
     with connected(house, other):
         incident = settle(house, incident)
         assert not [text for text in public(other) if SECRET in text]

@@ -248,6 +248,6 @@ def test_where_an_app_alone_is_in_the_way_of_turning_it_private_people_are_not_b
         rooms.came(incident, person=who, channel_id=channel.id, at=house.now(), inviter=dee)
     incident.refresh_from_db()
     plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
-    (note,) = (note.text for note in plan.notes if "does not become private" in note.text)
+    (note,) = (note.text for note in plan.notes if "can't become private" in note.text)
     assert why in note
     assert any("move the conversation to a new private channel" in line.text for line in plan.lines)

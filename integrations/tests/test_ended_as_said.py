@@ -38,11 +38,11 @@ def thrown_out(duty: Duty, name: str) -> None:
 
 
 OUT_OF_REACH: Final[dict[str, Callable[[Duty, str], None]]] = {
-    "is archived, so no one is told there.": archived,
-    "is gone, so no one is told there.": deleted,
+    "is archived, so nothing is posted there.": archived,
+    "is gone, so nothing is posted there.": deleted,
     "Firekind was removed from": thrown_out,
 }
-NOTHING: Final = ("not connected", "so no one is told")
+NOTHING: Final = ("not connected", "so nothing is posted there")
 
 
 def on_the_page(duty: Duty, incident: Incident, verb: str) -> str:

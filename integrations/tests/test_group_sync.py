@@ -120,7 +120,7 @@ def test_what_a_restore_made_us_forget_is_named_before_it_is_set_again_and_nobod
     assert inside(house) == ["eli", "eve"]
     sync.sync(at=timezone.now())
     assert inside(house) == ["ann"]
-    assert says(one)[-1].startswith("It was changed after the moment to which the database was put back")
+    assert says(one)[-1].startswith("It was changed after the point the database was restored to")
 
 
 def test_two_that_follow_one_group_do_not_undo_each_other_without_end(house: House) -> None:

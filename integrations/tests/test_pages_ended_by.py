@@ -13,7 +13,7 @@ from integrations.tests.test_pages_laws import Night, night
 from workflows.models import Page
 
 PAGE = "the page to Major incidents"
-BY_ITSELF = f"PagerDuty resolved {PAGE} by itself, and no one is known to have acknowledged it"
+BY_ITSELF = f"PagerDuty resolved {PAGE} automatically, and no one seems to have acknowledged it"
 ENDINGS = ["retype", "over"]
 ORDERS = ["told before", "told after", "told twice after", "never told", "looked at after"]
 

@@ -157,7 +157,7 @@ def test_a_plan_says_that_no_one_is_on_call_and_that_pagerduty_will_not_take_the
     declaring = retyping.preview_declare(type=house.type("major"), by=house.person("dee"))
     plan = retyping.preview(found.incident, to=house.type("major"), by=house.person("dee"))
     (said,) = [line.text for line in plan.lines if line.sign == "!"]
-    assert said.startswith("No one is on call for Major incidents, so PagerDuty does not take the page to it.")
+    assert said.startswith("No one is on call for Major incidents, so PagerDuty won't accept a page for it.")
     for shown in (declaring, plan):
         assert said in [line.text for line in shown.lines]
         assert shown.in_short.startswith("Sends 1 page (with no one on call)")
@@ -184,7 +184,7 @@ def test_that_a_page_went_out_does_not_end_the_window_that_was_warned_of(found: 
     lifecycle.update(found.incident, text="we look", by=None, at=found.duty.house.now())
     found.settle(3)
     (closed,) = Event.objects.filter(incident=found.incident, kind="gap_closed", text__contains="Major")
-    assert closed.text == "The page to Major incidents was sent all the same"
+    assert closed.text == "The page to Major incidents was sent anyway"
 
 
 def test_a_page_through_the_fallback_says_nothing_of_a_window_of_another_service(found: Night) -> None:

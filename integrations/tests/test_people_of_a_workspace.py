@@ -52,7 +52,7 @@ def test_people_are_said_to_be_what_they_are_in_each_workspace(house: House) -> 
     other = another_workspace.workspace([one for one in another_workspace.handles(house.slack) if one != "out"])
     stranger = Person.objects.create(chat_id="U0STRANGER", name="Wim", is_external=True)
     out, dee = house.person("out"), house.person("dee")
-    for slack, said in ((other, "is not in the Slack workspace that is connected now"), (house.slack, "")):
+    for slack, said in ((other, "is not in the connected Slack workspace"), (house.slack, "")):
         with connected(house, slack), ports.using(chat=house.chat):
             tasks.refresh_directory()
             for one in (stranger, out, dee):
@@ -72,7 +72,9 @@ def test_who_is_not_in_the_new_workspace_is_named_before_anyone_confirms(house: 
         rooms.open_another(incident, by=house.person("dee"), at=house.now())
         plan = retyping.preview(incident, to=house.type(to), by=house.person("dee"), bring=[out])
         assert [
-            line.text for line in plan.lines if line.sign == "!" and "Out is not in the Slack workspace" in line.text
+            line.text
+            for line in plan.lines
+            if line.sign == "!" and "Out is not in the connected Slack workspace" in line.text
         ]
         assert not [line.text for line in plan.lines if "invite" in line.text and "Out" in line.text.split(", ")]
         asked = [one for one in plan.actions if one.kind == "member"]

@@ -88,7 +88,7 @@ def calls_made_once(checks: Checks, calls: Sequence[dict[str, Any]]) -> None:
         for person in str(call["args"]["users"]).split(",")
     )
     twice = [key for counted in (created, posted, invited) for key, times in counted.items() if times > 1]
-    says = f"of {len(done)} calls none made a channel or a message twice, or invited anybody twice"
+    says = f"of {len(done)} calls none made a channel or a message twice, or invited anyone twice"
     checks.so(says, not twice, instead=twice)
 
 

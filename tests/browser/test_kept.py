@@ -215,4 +215,4 @@ def test_going_back_and_declaring_again_leads_to_what_was_declared(sit: Sit) -> 
     page.get_by_role("button", name="Declare").click()
     page.wait_for_url("**/incidents/*/")
     assert codename_of(page) == name
-    expect(page.locator("main > .said")).to_contain_text("You declared this already")
+    expect(page.locator("main > .said")).to_contain_text("You already declared this")

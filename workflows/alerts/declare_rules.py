@@ -29,7 +29,7 @@ class RuleOvertaken(Refused):
     """Someone else changed the rule while its form was open; ``now`` is the current rule."""
 
     def __init__(self, now: DeclareRule) -> None:
-        super().__init__(f"The rule “{now.name}” changed while you wrote. Review it, then save again.")
+        super().__init__(f"The rule “{now.name}” changed while you were editing. Review it, then save again.")
         self.now = now
 
 
@@ -57,7 +57,7 @@ def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person, seen: str = ""
     """
     now = _held().select_related("type__current").filter(pk=rule.pk).first()
     if now is None:
-        raise Refused(f"The rule “{rule.name}” was deleted while you wrote.")
+        raise Refused(f"The rule “{rule.name}” was deleted while you were editing.")
     if seen and seen != said(now) and any(getattr(now, name) != value for name, value in asked.items()):
         raise RuleOvertaken(now)
     was = {name: str(getattr(now, name)) for name in asked}

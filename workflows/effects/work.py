@@ -18,7 +18,7 @@ WAITED_S = 0.5  # older claims are checked again before a vendor is called
 
 
 class Elsewhere(Exception):
-    """The effect's resource is in a project or workspace that is not connected now, and no other is asked for it."""
+    """The effect's resource is in a project or workspace that is no longer connected, and no other is asked for it."""
 
 
 @dataclass(frozen=True, slots=True)

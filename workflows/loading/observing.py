@@ -90,7 +90,7 @@ def is_withdrawing(room: int, observed: Observed) -> bool:
 
 
 def left_elsewhere(observed: Observed) -> tuple[str, ...]:
-    """Return the channels where words of ours can be read in a workspace that is not connected now."""
+    """Return the channels where words of ours can be read in a workspace that is no longer connected."""
     seen = {key: one for key, one in observed.seen.items() if one.why == ELSEWHERE}
     rooms = [one for one in seen.values() if one.kind == "channel" and not one.spec.get("private")]
     said = [one.label for one in rooms if has_words(one.room or 1, observed)]

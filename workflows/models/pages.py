@@ -14,7 +14,7 @@ class Page(models.Model):
     news is recorded, but changes nothing. ``rung`` are the people who were on call when it was opened; ``rings`` says
     in words who that was, including strangers. ``ack_asked_by`` last asked us to acknowledge it in their name;
     ``ack_turn`` counts such requests, each of which is carried out once. ``elsewhere`` says that it is in an account
-    that is not connected now: it stays as it is there.
+    that is no longer connected: it stays as it is there.
     """
 
     class Status(models.TextChoices):

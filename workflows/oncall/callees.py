@@ -27,7 +27,7 @@ from workflows.planning.pages import Callee, Stranger
 
 Kind = PagerTarget.Kind
 PAGED = (Kind.POLICY, Kind.SERVICE)
-NOT_READ: Final = "pages the person on call, whose name is not known"
+NOT_READ: Final = "pages the person on call (name unknown)"
 
 
 @dataclass(frozen=True, slots=True)

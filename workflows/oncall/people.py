@@ -37,7 +37,7 @@ class Meeting:
     says: str = ""
 
 
-OURS = Meeting(says="Firekind opens pages as this user, so they need no match.")
+OURS = Meeting(says="Firekind opens pages as this user, so no match is needed.")
 
 
 def meet(

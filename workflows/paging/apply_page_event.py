@@ -28,7 +28,7 @@ SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
 STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
 BY_ITSELF: Final = (
-    "PagerDuty resolved the page to {page} by itself, and no one is known to have acknowledged it. Page them again if "
+    "PagerDuty resolved the page to {page} automatically, and no one seems to have acknowledged it. Page them again if "
     "they are still needed"
 )
 Status = Page.Status

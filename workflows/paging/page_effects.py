@@ -29,7 +29,7 @@ from workflows.planning.observed import GONE
 from workflows.planning.wording import cards
 
 SKEW = timedelta(minutes=2)
-SHARED = "left the page to {page} open in PagerDuty: its incident has alerts of others"
+SHARED = "left the page to {page} open in PagerDuty: its incident has other alerts"
 IN_MAINTENANCE = ". Its service is in a maintenance window, so it may have notified no one"
 Status = Page.Status
 

@@ -83,7 +83,7 @@ def said(page: Page) -> str:
     if page.joined and page.status == Status.TRIGGERED:
         return f"joined an open incident of {page.joined}"
     words = f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
-    return f"{words}, in a PagerDuty account that is not connected now" if page.elsewhere and page.is_open else words
+    return f"{words}, in a PagerDuty account that is no longer connected" if page.elsewhere and page.is_open else words
 
 
 def ask(

@@ -109,7 +109,7 @@ def _keep(work: Work, taken: ports.Captured) -> Evidence:
     except lifecycle.BadInput as bad:
         raise VendorError(str(bad), code="not_taken", method=work.effect.method) from bad
     except StorageError as error:
-        says = f"{error.says} The profile was taken and could not be kept; it is taken again."
+        says = f"{error.says} The profile was captured but could not be stored. Capturing again."
         raise VendorError(says, code="not_stored", method=work.effect.method, retryable=True) from error
 
 

@@ -64,7 +64,7 @@ def tell(chat: Chat, work: Work) -> Outcome:
     except VendorError as error:
         if error.code not in UNTELLABLE or not _mailed(work, card):
             raise
-        says = f"sent by email what Slack did not take. {error.says}"
+        says = f"sent by email, because Slack did not accept it. {error.says}"
         return Outcome([made(work, external={"mailed": True})], says=says, data={"room": 0})
     return Outcome([made(work, external={"channel_id": posted.channel_id, "ts": posted.ts, "url": posted.url})])
 

@@ -263,7 +263,7 @@ def _in_hand(work: Work) -> AbstractContextManager[object]:
 
 def _endless(method: str) -> VendorError:
     """Return the error for an effect that is claimed again and again without a result: workers die of it."""
-    says = "It was started again and again and never finished. Check the worker's log, then retry."
+    says = "It was started many times and never finished. Check the worker's log, then retry."
     return VendorError(says, code="endless", method=method)
 
 
@@ -306,7 +306,7 @@ def _found(port: Any, work: Work) -> Outcome | None:
 
 
 def _is_elsewhere(work: Work) -> bool:
-    """Return whether its resource is in a workspace or account that is not connected now."""
+    """Return whether its resource is in a workspace or account that is no longer connected."""
     effect = work.effect
     if KINDS[effect.kind].port == "pager":
         key = effect.spec.get("page", effect.thing)

@@ -21,9 +21,9 @@ ANNOUNCEMENT: Final = "announcement"
 QUOTED: Final = ("updated", "impact", "next_step")  # kinds of entries that headlines and announcements quote
 LOOKED_AT: Final = 3  # of these, the newest
 LOST: Final = (
-    "Slack shows this announcement as withdrawn, but nothing here says why: the incident may have turned private in "
-    "moments that the database lost. Nothing more is announced. If it did, retype it now; if not, tell people in the "
-    "channel yourself."
+    "Slack shows this announcement as withdrawn, but Firekind has no record of why: the incident may have turned "
+    "private just before the database lost data. Nothing more is announced. If it did, retype it now. If not, tell "
+    "people in the channel yourself."
 )
 
 

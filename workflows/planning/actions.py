@@ -91,7 +91,7 @@ def _capture(label: str, spec: Spec) -> str:
 
 
 def _retitle(label: str, spec: Spec) -> str:
-    return f"give the page to {spec['name']} a new title"
+    return f"change the title of the page to {spec['name']}"
 
 
 def _change_ticket(label: str, spec: Spec) -> str:

@@ -168,7 +168,7 @@ class Facts:
     public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys of tickets that
     exist, or are being opened, to their projects; ``stranded`` are unconnected projects with tickets that everyone who
     reads the project can read, one item per ticket; ``doubtful`` are those where such tickets may have been opened;
-    ``elsewhere`` names where words of ours can be read in a workspace that is not connected now. ``failing`` are the
+    ``elsewhere`` names where words of ours can be read in a workspace that is no longer connected. ``failing`` are the
     numbers of failed steps that were not retried since. ``uninvited`` is why no one could be invited to the current
     room, if no one is in it.
     """

@@ -86,7 +86,7 @@ class Paged:
     it. While it is open, ``strangers`` are those it paged who are not brought in; ``late`` are people it paged before
     they were matched here: they come in with ``people`` while the incident is public. ``acknowledger`` is set while
     their request is pending. ``called_off`` says that it ended before it was opened, ``elsewhere`` that it is in an
-    account that is not connected now, ``unsent`` that it was refused and does not exist anywhere.
+    account that is no longer connected, ``unsent`` that it was refused and does not exist anywhere.
     """
 
     key: str

@@ -23,20 +23,20 @@ def _pages(facts: Facts) -> Iterator[str]:
         yield "PagerDuty is not connected, so open pages are resolved once it is."
     if elsewhere:
         one, it = ("1 page is", "it") if elsewhere == 1 else (f"{elsewhere} pages are", "them")
-        yield f"{one} in a PagerDuty account that is not connected now: resolve {it} there."
+        yield f"{one} in a PagerDuty account that is no longer connected: resolve {it} there."
 
 
 def _channel(facts: Facts) -> Iterator[str]:
     room = facts.room_of(facts.room)
     shown = f"#{room.shown}"
     if not facts.chat:
-        yield "Slack is not connected, so no one is told there until it is."
+        yield "Slack is not connected, so nothing is posted there until it is."
     elif room.gone:
-        yield f"{shown} is gone, so no one is told there."
+        yield f"{shown} is gone, so nothing is posted there."
     elif facts.is_there(f"archived/{facts.room}"):
-        yield f"{shown} is archived, so no one is told there."
+        yield f"{shown} is archived, so nothing is posted there."
     elif room.outside:
-        yield f"Firekind was removed from {shown}, so no one is told there until it is invited again."
+        yield f"Firekind was removed from {shown}, so nothing is posted there until it is invited again."
 
 
 ending.limits.append(of_ending)

@@ -91,5 +91,5 @@ def _card(late: Sequence[Followup]) -> Card:
         text="\n".join(lines),
         link=f"{settings.FIREKIND.base_url}{path_of(FOLLOWUPS)}?mine=1&late=1",
         link_label="Open your follow-ups",
-        context=("You get this at most once a week, while any of them is late.",),
+        context=("You get this at most once a week while any of them is late.",),
     )

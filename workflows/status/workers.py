@@ -38,7 +38,7 @@ SOCKET: Final = "socket"  # the process that listens to Slack in Socket Mode, if
 SEEN: Final = """
     SELECT max(seen_at), min(alone_since) FILTER (WHERE seen_at >= %s) FROM workflows_workerprocess WHERE kind = %s
 """
-MEND: Final = "Start the workers, or look into their log for why they stopped. What is due is carried out then."
+MEND: Final = "Start the workers, or check their log. Pending steps are carried out once they run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +144,11 @@ _untold: dict[datetime, frozenset[int]] = {}  # the leads, by since when no work
 def _card(since: datetime) -> Card:
     return Card(
         kind="workers-gone",
-        title="Firekind pages and invites no one right now",
-        text=("Its workers have been gone since ", when(since), f". Page and invite people yourself meanwhile. {MEND}"),
+        title="Firekind can't page or invite anyone right now",
+        text=("Its workers have been down since ", when(since), f". Page and invite people yourself for now. {MEND}"),
         link=settings.FIREKIND.base_url,
         link_label="Open Firekind",
-        context=("You are told because you lead an open incident.",),
+        context=("You got this because you lead an open incident.",),
     )
 
 

@@ -154,7 +154,7 @@ def test_a_fault_in_one_panel_is_said_in_its_place_and_is_that_panels_alone(
 
     monkeypatch.setitem(panels.registered, name, _failing(panel, failing, fail))
     fresh = OpenPage(client, incident)
-    assert "This part of the page could not be shown" in fresh.text
+    assert "This part of the page couldn't be shown" in fresh.text
     assert {id: fresh.shown.get(id) for id in ELEMENTS - its_own} == {
         id: whole.shown.get(id) for id in ELEMENTS - its_own
     }

@@ -50,15 +50,15 @@ def test_what_closes_at_once_is_said_of_every_incident_and_the_rest_where_it_is_
 
 def test_that_glass_can_be_broken_stands_below_who_gets_in() -> None:
     closes = said(*OPENED)[CLOSES]
-    assert "only the people named here" in closes[0]
-    assert has(closes[1:2], "break glass", "told right away")
+    assert "Only the people named here" in closes[0]
+    assert has(closes[1:2], "break glass", "are notified")
 
 
 def test_a_new_room_is_named_with_what_becomes_of_the_old_one() -> None:
     moves = said(*OPENED, told=(told(2), told(3), told(4, 2)))[MOVES]
     assert has(moves, "moves to a new private channel")
-    assert has(moves, "#inc-amber-otter", "2 of our messages are emptied")
-    assert has(said("channel/1", "headline/1")[MOVES], "1 of our messages is emptied")
+    assert has(moves, "#inc-amber-otter", "2 of our messages are withdrawn")
+    assert has(said("channel/1", "headline/1")[MOVES], "1 of our messages is withdrawn")
     unopened = said()[MOVES]
     assert has(unopened, "moves to a new private channel")
     assert not has(unopened, "emptied")
@@ -80,7 +80,7 @@ def test_where_rooms_can_be_converted_it_is_said_why_this_one_is_not() -> None:
         known = replace(before, there=frozenset(there))
         after = known.retyped(POLICIES["security"], staying=(), bring=())
         texts = [note.text for note in privacy_notes.notes(known, after) if note.heading == MOVES]
-        assert has(texts, "does not become private") == why
+        assert has(texts, "can't become private") == why
         assert has(texts, "moves to a new private channel")
 
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_undone_counts_what_others_keep() -> None:
     assert has(opened, "already read it", "#inc-amber-otter")
     assert has(opened, "others posted stay in #inc-amber-otter")
     assert has(opened, "cannot unarchive #inc-amber-otter")
-    assert has(opened, "People in Slack can, and you are told if they do.")
+    assert has(opened, "People in Slack can; you'll be notified if they do.")
     converted = said(*OPENED, converts=True)[STAYS]
     assert has(converted, "already read it")
     assert not has(converted, "unarchive")

@@ -183,7 +183,7 @@ def test_what_would_be_done_otherwise_than_the_second_manager_read_is_shown_agai
     lifecycle.set_lead(secret, lead=grace, by=ada, at=timezone.now())
     now = second.get(here).context["meanings"][0].shown
     said = second.post(f"{here}confirm", {"shown": read}, follow=True).content.decode()
-    assert "not what you read any more" in said
+    assert "is different now" in said
     secret.refresh_from_db()
     assert secret.policy_version.number == 1
     second.post(f"{here}confirm", {"shown": now})

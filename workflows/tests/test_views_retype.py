@@ -74,7 +74,7 @@ MEANWHILE = {
     "group": "The group @support changed.",
     "type": "The type you chose was edited.",
 }
-ALSO = {"lead": "Who is in this incident changed.", "person": "Who is in this incident changed."}
+ALSO = {"lead": "The people in this incident changed.", "person": "The people in this incident changed."}
 
 
 def happen(what: str, incident: Incident, *, ben: Person, eve: Person) -> None:
@@ -231,7 +231,7 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     client = browse(ada)
     page = client.get(retype_page(incident, f"?to=security&bring={ben.pk}")).content.decode()
     assert "Who is coming along?" in page
-    assert "only the people named here can see them" in page
+    assert "Only the people named here can see" in page
     assert "What closes immediately" in page
     assert privacy_notes.GLASS in page
     assert "What cannot be undone" in page

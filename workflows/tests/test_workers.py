@@ -89,12 +89,12 @@ def test_the_plan_says_who_carries_nothing_out(incident: Incident, ada: Person, 
         return browse(ada).get(progress_page(incident)).content.decode()
 
     alive("worker")
-    assert "Nothing is being carried out" not in said()
+    assert "Nothing has been carried out" not in said()
     assert "broker" not in said()
     alive("worker", alone_since=NOW)
     assert "broker has not answered" in said()
     alive("worker", ago_s=60)
-    assert "Nothing is being carried out" in said()
+    assert "Nothing has been carried out" in said()
 
 
 def test_whoever_leads_is_told_once(incident: Incident, ada: Person) -> None:
@@ -224,7 +224,7 @@ def test_while_no_process_reads_evidence_nobody_is_told_that_it_is_being_read(
         f"/incidents/{incident.codename}/evidence/add", {"file": SimpleUploadedFile("cpu.folded", b"main;work 4")}
     )
     addresses = (f"/incidents/{incident.codename}/evidence/1/", f"/incidents/{incident.codename}/evidence/")
-    for ago_s, says, unsaid in ((0, "Processing…", "Nothing is"), (300, "Nothing is", "Processing…")):
+    for ago_s, says, unsaid in ((0, "Processing…", "Nothing has"), (300, "Nothing has", "Processing…")):
         alive("evidence", ago_s=ago_s)
         for address in addresses:
             page = client.get(address).content.decode()

@@ -183,4 +183,4 @@ def _body(work: Work) -> str:
     incident = Incident.objects.get(pk=work.effect.incident_id)
     n = wanted.number(work.effect.thing)
     link = f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}#todo-{n}"
-    return f"Follow-up {n} of incident {incident.codename}: {link}\n\nTitle, state and owner are kept in step."
+    return f"Follow-up {n} of incident {incident.codename}: {link}\n\nTitle, state and owner are kept in sync."

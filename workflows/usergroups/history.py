@@ -18,7 +18,7 @@ from workflows.usergroups.groups import Belonging, Difference, GroupDecision
 State = GroupRule.State
 NOBODY = Difference((), ())
 RESTORED = "Someone changed the group in Slack; Firekind restored it."
-FORGOTTEN = "It was changed after the moment to which the database was put back; Firekind set it as the rule says."
+FORGOTTEN = "It was changed after the point the database was restored to. Firekind reset it to match the rule."
 RESTORED_AT_MOST = 3  # times within an hour: two rules following one group would undo each other forever
 CONTESTED = (
     "The group keeps being changed in Slack, so Firekind restores it at most three times an hour. If another "
@@ -152,7 +152,7 @@ def _because(look: Look, *, at: datetime) -> str:
         "The rule was changed.": _is_edited(rule),
         "Handover.": _is_handover(rule, at=at),
     }
-    return next((words for words, holds in reasons.items() if holds), "The schedule changed, or its people did.")
+    return next((words for words, holds in reasons.items() if holds), "The schedule or its people changed.")
 
 
 def _is_edited(rule: GroupRule) -> bool:

@@ -29,7 +29,7 @@ from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422
 SHOWN = 20
-REREAD = "What it would change is not what you read any more. Review it, then move it."
+REREAD = "What this would change is different now. Review it, then move it."
 CHANGED = "Someone else changed this type while you were editing it. Their version is in the list."
 
 

@@ -27,7 +27,7 @@ from workflows.usergroups.changes import AddGroup, EditGroup, GroupSources, Resu
 from workflows.views import policy
 
 PAST = 20
-REREAD: Final = "What it would change is not what you read any more. Review it, then confirm it."
+REREAD: Final = "What this would change is different now. Review it, then confirm it."
 
 
 @require_GET

@@ -225,5 +225,5 @@ def given(
         if incident.private:
             raise rules.BadInput("owner", f"{owner.name} is not in this private incident. Bring them in first.")
         if not owner.can_join:
-            raise rules.BadInput("owner", f"{owner.name} cannot be given this: choose someone from this workspace.")
+            raise rules.BadInput("owner", f"{owner.name} cannot be assigned this: choose someone from this workspace.")
     return {"owner": owner.pk, "name": owner.name}

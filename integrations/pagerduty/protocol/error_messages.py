@@ -28,7 +28,7 @@ WORDS: Final[dict[str, str]] = {
     "2012": "The PagerDuty account has expired. Ask its owner, then retry.",
     "2013": "PagerDuty no longer has this person. Page someone else.",
     "2014": "The PagerDuty plan does not include this. Do it there by hand, or ask the account's owner.",
-    "2016": f"PagerDuty does not know who pages. {SENDER}",
+    "2016": f"PagerDuty doesn't recognise the sender of the page. {SENDER}",
     "2018": "PagerDuty no longer shows this page to the key's user. Check it in PagerDuty.",
     "2100": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",
     "5001": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",

@@ -29,7 +29,7 @@ SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
     (
         event("resolved", agent=None),
-        "PagerDuty resolved the page to Major incidents by itself, and no one is known",
+        "PagerDuty resolved the page to Major incidents automatically, and no one seems",
     ),
     (event("reopened"), "Eve reopened the page to Major incidents in PagerDuty: paging again"),
     (event("unacknowledged", agent=None), "No one followed up on the page to Major incidents: paging again"),

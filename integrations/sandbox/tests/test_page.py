@@ -169,7 +169,7 @@ def test_what_people_write_cannot_become_markup(sandbox: Sandbox) -> None:
 
 def test_nobody_is_asked_who_they_are(sandbox: Sandbox) -> None:
     assert "Who do you want to be?" in get(sandbox, "/")[0]
-    assert "nobody called" in get(sandbox, "/?as=nobody")[0]
+    assert "no one called" in get(sandbox, "/?as=nobody")[0]
 
 
 def test_the_palette_can_be_drawn() -> None:

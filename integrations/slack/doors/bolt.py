@@ -42,7 +42,7 @@ BROKEN = (
     "it."
 )
 UNREAD = "This could not be read, so nothing was changed. Try again; if that does not help, use the incident's page."
-OUTDATED = "This button is from another version of Firekind and does nothing now. Use a newer message or a command."
+OUTDATED = "This button is from another version of Firekind and no longer works. Use a newer message or a command."
 LINK = "firekind:open"
 Body = Mapping[str, Any]
 

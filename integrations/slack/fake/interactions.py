@@ -277,7 +277,7 @@ class Interactions:
     def _person(self, name: str) -> Person:
         person = self._slack.workspace.person_named(name)
         if person is None or person.deleted:
-            raise NotPossible(f"There is nobody called {name}")
+            raise NotPossible(f"There is no one called {name}")
         return person
 
     def _channel(self, name: str) -> Channel:

@@ -14,7 +14,7 @@ def none_does() -> str:
     if since is None:
         return ""
     return (
-        f":warning: *Nothing is being carried out* since {mrkdwn.when(since)}: no worker of Firekind is running. What "
+        f":warning: *Nothing has been carried out* since {mrkdwn.when(since)}: no worker of Firekind is running. What "
         "you ask for is recorded, and done once one is. Until then, page and invite people yourself."
     )
 

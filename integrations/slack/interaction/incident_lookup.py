@@ -27,7 +27,7 @@ TALKED_IN: Final = """
     SELECT r.incident_id, r.external_id FROM workflows_resource r JOIN incidents_incident i ON i.id = r.incident_id
      WHERE i.id = ANY (%s) AND r.kind = 'channel' AND r.state = 'there' AND r.key = 'channel/' || i.room
 """
-NOT_THERE: Final = "There is no such incident. Check the codename; if it may be private, request access to it."
+NOT_THERE: Final = "No such incident. Check the codename, or request access if it may be private."
 
 
 def of_channel(channel_id: str, *, by: Person) -> Incident | None:

@@ -25,7 +25,7 @@ LATE = "That took too long for Slack to open a window. Try again."
 PASSED = frozenset({"hash_conflict", "not_found"})
 BACK = "Back to the form"
 KEPT = f"*{BACK}* brings back what you wrote."
-AGAIN = "You can submit it again as it is: what was recorded already is not recorded twice."
+AGAIN = "You can submit it again: nothing is recorded twice."
 SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
 
 

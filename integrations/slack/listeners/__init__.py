@@ -89,13 +89,13 @@ MODALS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
 SHORTCUTS: Final[Mapping[str, Shortcut]] = {
     "firekind:declare": Shortcut("Declare an incident", "Opens the form", declare.pressed, on_message=False),
     "firekind:declare-from": Shortcut(
-        "Declare from message", "Opens the form, filled from this message", declare.from_message
+        "Declare from message", "Opens the form, filled in from this message", declare.from_message
     ),
     "firekind:capture-this": Shortcut(
         "Add to a timeline", "Puts this message on an incident's timeline", capture.from_message
     ),
     "firekind:task-of": Shortcut(
-        "Make a task of this", "Adds a task to an incident, with the way to this message", to_do.from_message
+        "Make this a task", "Adds a task to an incident, with a link to this message", to_do.from_message
     ),
 }
 EVENTS: Final[Mapping[str, Listener]] = {

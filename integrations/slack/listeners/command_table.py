@@ -102,7 +102,7 @@ COMMANDS: Final = (
     Command(
         "catchup",
         "catchup",
-        "says where it stands, in twenty seconds",
+        "catches you up in twenty seconds",
         about=catching_up.command,
         of=ALL,
         aliases=("catch-up", "catch"),
@@ -110,15 +110,15 @@ COMMANDS: Final = (
     Command(
         "impact",
         "impact [text]",
-        "states who feels it, and how much",
+        "sets the impact: who is affected, and how badly",
         about=say.command(say.VERBS["impact"]),
         of=ALL,
-        asks="State the impact of {}",
+        asks="Set the impact of {}",
     ),
     Command(
         "next",
         "next [@person] text",
-        "states the next step and whose it is; `none` clears it",
+        "sets the next step and who owns it; `none` clears it",
         about=stating.next_step,
         aliases=("next-step", "step"),
         asks="Set the next step of {}",
@@ -199,7 +199,7 @@ COMMANDS: Final = (
     Command(
         "rename",
         "rename title",
-        "gives it another title",
+        "changes its title",
         about=details.rename,
         of=ALL,
         aliases=("title",),
@@ -233,7 +233,7 @@ COMMANDS: Final = (
     Command(
         "tasks",
         "tasks [done, drop or reopen number]",
-        "lists open tasks and follow-ups; with a number, says what became of one",
+        "lists open tasks and follow-ups; with a number, updates one",
         about=to_do.listed,
         of=ALL,
         aliases=("todo", "followups", "follow-ups"),
@@ -307,7 +307,7 @@ COMMANDS: Final = (
     Command(
         "cancel",
         "cancel [text]",
-        "cancels it, as it was not an incident",
+        "cancels it: it wasn't an incident",
         about=say.command(say.VERBS["cancel"]),
         opens=say.form(say.VERBS["cancel"]),
         asks="Cancel {}",
@@ -331,7 +331,7 @@ COMMANDS: Final = (
     Command(
         "break-glass",
         "break-glass codename because …",
-        "lets you into a private incident at once; its people are told why",
+        "lets you into a private incident immediately; its people are told why",
         run=access.glass,
         weighty=True,
     ),

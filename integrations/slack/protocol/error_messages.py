@@ -7,12 +7,12 @@ from typing import Final
 
 REINSTALL = "Reinstall the app from its manifest (`manage.py slack_manifest`), then retry."
 NEW_TOKEN = "Set SLACK_BOT_TOKEN to a valid bot token and restart."  # noqa: S105 (words, not a secret)
-JOINING = "The workspace is joining an Enterprise organisation, and Slack takes few calls until it has."
+JOINING = "The workspace is joining an Enterprise organisation, and Slack limits calls until it has."
 UNARCHIVE = "Unarchive it in Slack, and Firekind retries automatically."
 
 WORDS: Final[dict[str, str]] = {
     "access_denied": "Slack does not let the app do this here. Ask a workspace admin, then retry.",
-    "accesslimited": "Slack takes no calls from this network. Ask a workspace admin; the rest follows then.",
+    "accesslimited": "Slack blocks calls from this network. Ask a workspace admin; Firekind then continues.",
     "account_inactive": f"The app's account is deactivated in Slack. {NEW_TOKEN}",
     "app_access_restricted": "This workspace does not let the app post here. Ask a workspace admin, then retry.",
     "app_cannot_join_channel": "Slack does not let this app be invited here. Add it by hand.",
@@ -26,7 +26,7 @@ WORDS: Final[dict[str, str]] = {
     "cant_update_message": "The message is not the app's own, so it cannot change it.",
     "channel_not_found": "The channel is gone, or the app is not in it. Add the app to the channel, then retry.",
     "channel_is_limited_access": "Slack shows the app only a part of this channel. Ask a workspace admin, then retry.",
-    "cant_delete_message": "Slack lets the app neither edit nor delete it. Ask a workspace admin to delete it.",
+    "cant_delete_message": "Slack doesn't let the app edit or delete it. Ask a workspace admin to delete it.",
     "edit_window_closed": "The workspace no longer lets this message be edited. The incident page says how it is now.",
     "enterprise_is_restricted": "An Enterprise organisation does not let the app do this. Ask an admin, then retry.",
     "ekm_access_denied": "The workspace's admins have paused messages. Ask them, then retry.",
@@ -52,22 +52,22 @@ WORDS: Final[dict[str, str]] = {
     "is_inactive": f"The channel is archived, so nothing in it can be changed. {UNARCHIVE}",
     "is_archived": f"The channel is archived. {UNARCHIVE}",
     "messages_tab_disabled": (
-        "The app's messages tab is off, so Slack does not let it write to anyone directly: it was installed from an "
+        "The app's messages tab is off, so Slack doesn't let it send direct messages: it was installed from an "
         f"older manifest. {REINSTALL}"
     ),
     "message_limit_exceeded": "The workspace has reached its message limit. Ask a workspace admin, then retry.",
     "message_not_found": "The message was deleted in Slack. The incident page has what it said.",
     "missing_scope": f"The app lacks a permission. {REINSTALL}",
     "missing_argument": (
-        "The app's token is one of a whole organisation, with which Slack asks each time which workspace is meant. "
-        "Install the app in one workspace, and set SLACK_BOT_TOKEN to the token of that."
+        "The app's token belongs to a whole organisation. Install the app in one workspace, and set SLACK_BOT_TOKEN to "
+        "that workspace's token."
     ),
     "msg_too_long": "The message is longer than Slack allows. Please report this as a bug.",
     "could_not_convert_channel": "Slack could not make this channel private.",
     "feature_not_enabled": "Only an Enterprise organisation can make a channel private for an app.",
     "not_an_enterprise": "Only an Enterprise organisation can make a channel private for an app.",
     "name_taken": "A channel with this name already exists. Rename that one in Slack, then retry.",
-    "method_not_supported_for_channel_type": "Slack does not do this in a channel of this kind. Do it by hand.",
+    "method_not_supported_for_channel_type": "Slack doesn't support this in this kind of channel. Do it by hand.",
     "no_external_invite_permission": "Slack does not let the app invite people from outside. Invite them by hand.",
     "no_permission": "The app is not allowed to do this here. Ask a workspace admin, then retry.",
     "not_allowed_token_type": f"This is the wrong type of token. {NEW_TOKEN}",
@@ -86,7 +86,7 @@ WORDS: Final[dict[str, str]] = {
     ),
     "restricted_action_thread_locked": "The thread is locked in Slack. Unlock it, then retry.",
     "restricted_action_thread_only_channel": (
-        "This channel takes replies in threads alone. Change that in the channel's settings, then retry."
+        "This channel only allows replies in threads. Change that in the channel's settings, then retry."
     ),
     "team_access_not_granted": f"The app has no access to this workspace. {REINSTALL}",
     "token_expired": f"The app's token has expired. {NEW_TOKEN}",

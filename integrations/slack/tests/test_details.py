@@ -61,7 +61,7 @@ def test_an_item_of_the_checklist_is_checked_off_and_put_back(door: Door, incide
 def test_it_ends_as_a_duplicate_of_one_that_can_be_seen(door: Door, incident: Incident, channel: str) -> None:
     door.command("ben", "declare the same again")
     other = door.incident()
-    assert "no such incident" in door.command("ann", "duplicate quiet-heron", channel=channel)
+    assert "No such incident" in door.command("ann", "duplicate quiet-heron", channel=channel)
     door.command("ann", f"duplicate {other.codename}", channel=channel)
     assert (now(incident).status, now(incident).duplicate_of) == ("duplicate", other)
 

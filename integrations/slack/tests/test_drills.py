@@ -35,7 +35,7 @@ def test_a_replay_is_posted_step_by_step_and_stops_to_ask(door: Door) -> None:
     door.command("ann", "lead", channel=door.house.channel(past))
     door.command("ann", "note the xylophone pool is empty", channel=door.house.channel(past))
     door.command("ann", "resolved rolled back", channel=door.house.channel(past))
-    assert "There is no such incident." in door.command("dee", "replay calm-heron")
+    assert "No such incident." in door.command("dee", "replay calm-heron")
     assert f"Replaying {past.codename} as " in door.command("dee", f"replay {past.codename} 600x")
     drill = door.house.settle(door.incident())
     name = door.house.channel(drill)

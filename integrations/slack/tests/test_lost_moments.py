@@ -53,7 +53,7 @@ def test_nobody_is_let_in_by_the_card_of_somebody_elses_request_that_was_lost(
     door.press("sam", action_id, channel=door.house.channel(incident), ts=shown.ts)
     assert AccessRequest.objects.get().let_in is None
     assert not visibility.may_see(door.house.person("out"), incident)
-    assert "not there any more" in told(door, "sam")
+    assert "no longer exists" in told(door, "sam")
 
 
 @pytest.mark.parametrize("action_id", ["firekind:task-done", "firekind:task-reassign"])
@@ -67,7 +67,7 @@ def test_no_task_is_done_by_the_card_of_one_that_was_lost(door: Door, incident: 
     door.press("sam", action_id, channel=channel, ts=shown.ts)
     assert Followup.objects.get().is_open
     assert door.slack.modal("sam") is None
-    assert "not there any more" in told(door, "sam")
+    assert "no longer exists" in told(door, "sam")
 
 
 def test_a_window_that_is_open_changes_no_task_but_the_one_it_shows(door: Door, incident: Incident) -> None:
@@ -105,7 +105,7 @@ def test_no_retype_is_undone_by_the_card_of_one_that_was_lost(door: Door) -> Non
     door.house.retype(now(incident), "major", by="ann")
     door.press("ann", action_id, channel=door.house.channel(incident), ts=shown.ts)
     assert door.slack.modal("ann") is None
-    assert "not there any more" in told(door, "ann")
+    assert "no longer exists" in told(door, "ann")
 
 
 def test_a_button_of_an_incident_that_was_lost_says_that_there_is_none(door: Door) -> None:
@@ -115,6 +115,6 @@ def test_a_button_of_an_incident_that_was_lost_says_that_there_is_none(door: Doo
     for _ in range(2):
         door.declared("Checkout is slow", by="ann")
     door.press("ann", "firekind:resolve", channel=channel)
-    assert "no such incident" in told(door, "ann")
+    assert "No such incident" in told(door, "ann")
     said = door.command("ann", "update half are back", channel=channel)
     assert "No incident that you can see belongs to this channel, so nothing was done" in said

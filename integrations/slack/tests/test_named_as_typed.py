@@ -84,7 +84,7 @@ def test_whoever_may_not_see_it_asks_for_the_one_that_is_named(door: Door, incid
         knock = Knock.objects.get()
         assert (knock.codename, knock.because) == (name, "it is my service")
         refused = door.command("eve", f"duplicate {incident.codename} {typed(form, name)}")
-        assert refused.startswith("There is no such incident.")
+        assert refused.startswith("No such incident.")
     assert said == {"If that incident exists, the people in it have your request."}
     why = "because our keys leak and I can revoke them"
     assert "You have access" in door.command("eve", f"break-glass {typed(form, secret.codename)} {why}")

@@ -20,7 +20,7 @@ pager = test_paging.pager
 
 AGO: Final = timedelta(minutes=5)
 PROMISES: Final = ("opens in a moment", "paged right away", "you are invited", "osted in")
-SAYS: Final = "Nothing is being carried out"
+SAYS: Final = "Nothing has been carried out"
 
 
 def form(door: Door, words: str, incident: Incident) -> str:

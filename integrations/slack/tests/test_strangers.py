@@ -83,7 +83,7 @@ def test_a_form_of_somebody_else_does_nothing(door: Door, secret: Incident, open
     sent = door.slack.acts.submit("ann", {"text": "x"} if opens == "update" else {"firekind:retype-type": "major"})
     sent.payload["user"]["id"] = door.slack.person("out").id
     answer = door.post(sent)
-    assert "There is no such incident." in json.dumps(json.loads(answer.content))
+    assert "No such incident." in json.dumps(json.loads(answer.content))
     assert Event.objects.count() == before
 
 

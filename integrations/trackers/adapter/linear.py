@@ -200,7 +200,7 @@ def limited(reply: TrackerReply) -> float | None:
 
 def _refused(verb: str, error: Mapping[str, Any]) -> VendorError:
     if str(error.get("message", "")).startswith("Entity not found"):
-        return VendorError("Linear has no such issue any more.", code=GONE, method=verb)
+        return VendorError("This issue no longer exists in Linear.", code=GONE, method=verb)
     if (error.get("extensions") or {}).get("code") == "AUTHENTICATION_ERROR":
         says = "Linear rejects TRACKER_TOKEN. Check that it is an API key which may read and write issues."
         return VendorError(says, code="http_401", method=verb)

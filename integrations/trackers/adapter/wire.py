@@ -125,7 +125,7 @@ class Wire:
 
         wait_s = self._limited(reply)
         if wait_s is not None:
-            says = f"{self.name} limits how often it is called. Retrying automatically."
+            says = f"{self.name} is rate limiting. Retrying automatically."
             after = min(max(1.0, wait_s), WAIT_AT_MOST_S)
             raise VendorError(says, code="ratelimited", method=verb, retryable=True, retry_after=after)
         if reply.status in LATER:
@@ -177,7 +177,7 @@ def opened() -> Iterator[None]:
 
 def moved(name: str, verb: str) -> VendorError:
     """Return the error for a ticket that someone moved to another project."""
-    says = f"Someone moved this ticket to another project in {name}, so it is no longer kept in step with its"
+    says = f"Someone moved this ticket to another project in {name}, so it is no longer kept in sync with its"
     return VendorError(f"{says} follow-up. Edit it there, or move it back and retry.", code=MOVED, method=verb)
 
 

@@ -18,7 +18,7 @@ from workflows.planning.observed import ELSEWHERE
 
 CONNECTED_AGAIN: Final = timedelta(minutes=1)  # until effects for what is not connected are tried again
 MAY_STAND: Final = (
-    "It may have been opened in a project that is not connected now. Connect that project again, then retry."
+    "It may have been opened in a project that is no longer connected. Connect that project again, then retry."
 )
 LEFT: Final = {"state": Effect.State.FAILED, "abandoned": False, "error": MAY_STAND, "error_code": ELSEWHERE}
 LOOKED_FOR_ELSEWHERE: Final = timedelta(hours=6)  # unless it is reconnected before
@@ -53,7 +53,7 @@ def give_up(work: Work, *, at: datetime) -> None:
 
 
 def leave_elsewhere(work: Work, *, at: datetime) -> None:
-    """Give back an effect of a project that is not connected now, and plan again; end it once it is not wanted.
+    """Give back an effect of a project that is no longer connected, and plan again; end it once it is not wanted.
 
     A ticket that may have been opened there, where everyone can read it, stays as failed: it is looked for once the
     project is connected again, and reported until then if its incident is private. The same goes for a message or page

@@ -50,7 +50,7 @@ def _open(effect: Effect, room: int, resources: Resources) -> str:
     name, kind = effect.spec["name"], "private channel" if effect.spec["private"] else "public channel"
     return (
         f"Create a {kind} named {name} in Slack ({name}{OTHERWISE} if that name is taken) and /invite the "
-        "app. The rest is then posted there."
+        "app. Firekind then posts the rest there."
     )
 
 
@@ -64,7 +64,7 @@ def _look_for_room(chat: Chat, work: Work) -> Outcome | str:
         stands, wanted = ("private", "public")[:: -1 if private else 1]
         return f"#{found.name} is {'archived' if found.archived else stands}. It has to be an active {wanted} channel."
     if chat.is_anothers(found.id):
-        return f"#{name} is a channel of another Firekind. Create {name}{OTHERWISE}, /invite the app, then try again."
+        return f"#{name} belongs to another Firekind. Create {name}{OTHERWISE}, /invite the app, then try again."
     external = {"id": found.id, "name": found.name, "url": found.url}
     thing = made(work, external=external, external_id=found.id)
     thing.label = f"#{found.name}"
@@ -162,7 +162,7 @@ def _look_at_ticket(tracker: Tracker, work: Work) -> Outcome | str:
     own = work.external[work.effect.thing]
     before = Resource.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
     if before.spec["place"] != tracker.place():  # a ticket with the same number there is someone else's
-        return f"{own['label']} is in a project that is not connected now, so Firekind can't check it."
+        return f"{own['label']} is in a project that is no longer connected, so Firekind can't check it."
     try:
         found = tracker.look_at_ticket(own["ref"])
     except VendorError as error:

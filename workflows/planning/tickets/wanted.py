@@ -83,7 +83,7 @@ def stranded(places: Iterable[str]) -> Iterator[Gap]:
         has, them = ("ticket still has its title", "it") if count == 1 else ("tickets still have their titles", "them")
         shown = place.partition(":")[2] or place
         says = (
-            f"{count} {has} in {shown}, which is not connected now, so Firekind can't withdraw {them}. Empty {them} "
+            f"{count} {has} in {shown}, which is no longer connected, so Firekind can't withdraw {them}. Empty {them} "
             f"by hand, or connect {shown} again and Firekind will."
         )
         yield Gap(f"tickets/{_short(place)}", says)
@@ -95,9 +95,9 @@ def doubtful(places: Iterable[str]) -> Iterator[Gap]:
         those, them = ("1 ticket", "it") if count == 1 else (f"{count} tickets", "them")
         shown = place.partition(":")[2] or place
         says = (
-            f"{those} may have been opened in {shown}, which is not connected now, so Firekind can't look for {them}. "
-            f"Search {shown} for the follow-ups' titles and empty what you find by hand, or connect it again and "
-            f"Firekind will."
+            f"{those} may have been opened in {shown}, which is no longer connected, so Firekind can't look for "
+            f"{them}. Search {shown} for the follow-ups' titles and empty what you find by hand, or connect it again "
+            "and Firekind will."
         )
         yield Gap(f"tickets/{_short(place)}/doubtful", says)
 

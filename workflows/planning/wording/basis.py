@@ -39,11 +39,11 @@ def _parts(before: Facts, after: Facts, alerts: int, choice: object) -> Iterator
         yield f"Who is on call in the schedule {name} changed.", _ids(turn)
     for name, callee in sorted(after.callees.items()):
         yield f"Who is paged by {name} changed.", callee
-    yield "Who is in this incident changed.", (sorted(before.inside), sorted(before.away))
-    yield "How its pages stand changed.", [(one.key, one.status) for one in before.paged]
-    yield "Which alerts joined it changed.", alerts
+    yield "The people in this incident changed.", (sorted(before.inside), sorted(before.away))
+    yield "The status of its pages changed.", [(one.key, one.status) for one in before.paged]
+    yield "Its alerts changed.", alerts
     yield "Its channels, or who is in them, changed.", sorted(before.there)
-    yield "Which services are connected changed.", (before.chat, before.pager, before.tracker, before.converts)
+    yield "The connected services changed.", (before.chat, before.pager, before.tracker, before.converts)
 
 
 def _ids(people: Iterable[Invitee] | None) -> list[int] | None:

@@ -91,7 +91,7 @@ def handover(facts: Facts) -> Card:
         return Card(
             kind="handover",
             title="The conversation continues here",
-            text="The channel before it is gone. What was recorded is on the timeline.",
+            text="The previous channel is gone. Everything recorded is on the timeline.",
             link=facts.url,
             link_label=PAGE,
         )
@@ -144,21 +144,21 @@ def gone(facts: Facts) -> str:
     if room.gone == DELETED:
         return f"#{room.shown} was deleted in Slack. {ANOTHER}"
     if room.gone == ELSEWHERE:
-        says = f"#{room.shown} is in a Slack workspace that is not connected now."
+        says = f"#{room.shown} is in a Slack workspace that is no longer connected."
         return f"{says} {ANOTHER} Or connect that workspace again."
     return f"#{room.shown} was deleted in Slack, or Firekind was removed from it. /invite it again, or: {ANOTHER}"
 
 
 def outside(room: Room) -> str:
     """Say that we were removed from the current channel, and what to do about it."""
-    says = f"Firekind was removed from #{room.shown}, so it posts nothing there and invites no one."
-    return f"{says} /invite it again, and what is missing follows."
+    says = f"Firekind was removed from #{room.shown}, so it can't post or invite anyone there."
+    return f"{says} /invite it again, and it catches up."
 
 
 def outside_left(room: Room) -> str:
     """Say what is left undone in a former channel because we were removed from it, and how it can be done."""
-    says = f"Firekind was removed from #{room.shown}, so it can neither clear its topic nor archive it."
-    return f"{says} /invite it again, and that follows, or do both by hand."
+    says = f"Firekind was removed from #{room.shown}, so it can't clear the topic or archive the channel."
+    return f"{says} /invite it again, or do both by hand."
 
 
 def left_elsewhere(where: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ PEOPLE: Final = PlanLine("+", "bring in or page the people the type names", "peo
 COUNTED: Final = {
     ("-", "loses"): ("end access for {} person", "end access for {} people"),
     ("-", "page"): ("resolve {} page", "resolve {} pages"),
-    ("~", "page"): ("give {} page a new title", "give {} pages a new title"),
+    ("~", "page"): ("change the title of {} page", "change the titles of {} pages"),
     ("~", "title"): ("change the title of {} resolved page", "change the titles of {} resolved pages"),
 }
 

@@ -48,7 +48,7 @@ def nobody_on_call(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> I
     """Yield key and words for each page still to be opened that the pager will refuse, as no one is on call for it."""
     for one in _still_to_page(wanted, paged=paged):
         if one.nobody:
-            says = f"No one is on call for {one.name}, so PagerDuty does not take the page to it."
+            says = f"No one is on call for {one.name}, so PagerDuty won't accept a page for it."
             yield f"{NOBODY}{one.ref}", f"{says} Page someone else, or put someone on call in PagerDuty."
 
 
@@ -79,7 +79,7 @@ def sent_all_the_same(key: str, *, paged: Iterable[Paged]) -> str:
         return ""
     ref = key.partition("/")[2]
     sent = next((one for one in paged if one.ref == ref and one.is_open and one.status != OPENING), None)
-    return f"The page to {sent.name} was sent all the same" if sent else ""
+    return f"The page to {sent.name} was sent anyway" if sent else ""
 
 
 def _still_to_page(wanted: Iterable[WantedPage], *, paged: Iterable[Paged]) -> Iterator[Callee]:
@@ -111,8 +111,8 @@ def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tup
         if not one.elsewhere or one.unsent or not (one.is_open or titled):
             continue
         says = (
-            f"The page to {one.name} is in a PagerDuty account that is not connected now, so Firekind neither sees nor "
-            "changes it."
+            f"The page to {one.name} is in a PagerDuty account that is no longer connected, so Firekind can't see or "
+            "change it."
         )
         says += " Its title says what this is about: change it there by hand." if titled else ""
         says += f" Resolve it there, and page {one.name} again if no one has answered." if one.is_open else ""

@@ -105,7 +105,7 @@ def unread(event: ChannelPost, facts: Facts) -> Card:
         kind="unread",
         title=f"{facts.codename}: evidence {event.evidence} could not be read",
         text="Its page says why. There you can try again or withdraw it.",
-        context=("Only you are told. Nothing was posted in the channel.",),
+        context=("Only you were notified. Nothing was posted in the channel.",),
         link=f"{facts.url}evidence/{event.evidence}/",
         link_label="Open evidence",
         buttons=_opening(f"{facts.url}evidence/{event.evidence}/withdraw", "Withdraw…"),

@@ -15,20 +15,20 @@ from workflows.planning.wording import cards
 
 CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be undone"
 GLASS = (
-    "Colleagues outside it can still break glass: they say why, get in at once, its people are told right away, and it "
-    "stays on record. Guests cannot."
+    "Colleagues outside it can still break glass: they give a reason and get in immediately. Its people are notified, "
+    "and it stays on record. Guests cannot."
 )
 STAYS_PRIVATE = (
     "The channel and its history stay private, whatever the type. To tell everyone what happened, write a public "
     "summary."
 )
 EVERYWHERE = (
-    "The incident page and everything under it: only the people named here can see them.",
+    "Only the people named here can see the incident page and everything under it.",
     GLASS,
-    "Lists, searches and counts: everyone else no longer finds it there.",
-    "Open live pages: they receive nothing more and close within two seconds.",
-    "API tokens: each can read only what its owner can read.",
-    "Files, profiles and pictures: links that were copied earlier stop working for everyone else.",
+    "Lists, searches and counts leave it out for everyone else.",
+    "Open live pages stop updating and close within two seconds.",
+    "API tokens can read only what their owners can.",
+    "Copied links to files, profiles and pictures stop working for everyone else.",
 )
 
 
@@ -96,7 +96,7 @@ def _duplicates(count: int) -> Iterator[str]:
 def _looked_for(count: int) -> Iterator[str]:
     if count:
         steps = _counted(count, "failed step")
-        yield f"{steps} got no answer and may have worked: Firekind looks for what was said in public and withdraws it."
+        yield f"{steps} got no answer and may have worked: Firekind looks for its public posts and withdraws them."
 
 
 def _moves(before: Facts, after: Facts) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _moves(before: Facts, after: Facts) -> Iterator[str]:
     elif before.converts and before.is_there(f"channel/{before.room}"):
         behind = participation.left_behind(before, after)
         why = "an app is in it" if behind and behind <= before.apps else "some people in it are not coming along"
-        yield f"{shown} does not become private: {why}, and Firekind removes no one."
+        yield f"{shown} can't become private: {why}, and Firekind removes no one."
         yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
     elif before.chat:
         yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
@@ -120,11 +120,12 @@ def _old_room(before: Facts, shown: str) -> str:
     if not before.chat:
         return f"Slack is not connected, so nothing in {shown} changes: what Firekind said in it stays."
     if before.is_there(f"archived/{before.room}"):
-        return f"{shown} is archived already: what we posted there and its topic stay as they are."
-    done = [_counted(ours, "of our messages is", "of our messages are") + " emptied"] if (ours := _ours(before)) else []
+        return f"{shown} is already archived: our messages and the topic there stay as they are."
+    ours = _ours(before)
+    done = [_counted(ours, "of our messages is withdrawn", "of our messages are withdrawn")] if ours else []
     if before.room_of(before.room).outside:
         said = f"In {shown}, {', '.join(done)}. " if done else ""
-        return f"{said}Nothing else is done in {shown} until Firekind, which was removed from it, is invited again."
+        return f"{said}Firekind was removed from {shown} and does nothing else there until it is invited again."
     done += ["the topic is cleared"] if before.is_there(f"topic/{before.room}") else []
     return f"In {shown}, {', '.join([*done, 'one neutral line is posted'])}, and the channel is archived."
 
@@ -142,7 +143,7 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
     if _tickets(before):
         yield "Earlier titles stay in the issue tracker's history and in the emails it sent."
     if before.paged:
-        yield "What phones showed or read out when they were paged stays, and so does PagerDuty's own log."
+        yield "What phones showed or read out when people were paged stays, and so does PagerDuty's log."
     if alerts:
         says = "belongs to PagerDuty's own incidents; Firekind cannot change their titles"
         yield f"The text of {_counted(alerts, 'alert')} that joined {says}."
@@ -158,7 +159,7 @@ def _out_of_reach(before: Facts) -> Iterator[str]:
     if elsewhere := _tickets_elsewhere(before):
         one, many = "ticket keeps its title", "tickets keep their titles"
         where = ", ".join(sorted({place.partition(":")[2] or place for place in elsewhere}))
-        yield f"{_counted(len(elsewhere), one, many)} in {where}, which is not connected now. Empty them by hand."
+        yield f"{_counted(len(elsewhere), one, many)} in {where}, which is no longer connected. Empty them by hand."
 
 
 def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
@@ -170,7 +171,7 @@ def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
     if after.room == before.room:
         return
     yield f"Messages and files that others posted stay in {shown}: the app cannot remove them."
-    yield f"Firekind cannot unarchive {shown} once it is archived. People in Slack can, and you are told if they do."
+    yield f"Firekind cannot unarchive {shown} once it is archived. People in Slack can; you'll be notified if they do."
 
 
 def _tickets(facts: Facts) -> int:

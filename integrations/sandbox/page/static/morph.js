@@ -43,7 +43,7 @@ function update(now, wanted) {
   }
 }
 
-// What somebody typed stays, even where the page has another value for it by now.
+// What someone typed stays, even where the page has another value for it by now.
 function attributes(now, next) {
   const typed = now.localName === "input" && now.value !== now.defaultValue;
   for (const { name, value } of [...next.attributes]) {

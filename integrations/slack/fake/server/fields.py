@@ -107,7 +107,7 @@ def _single(workspace: Workspace, element: Json, value: Any) -> Any:
     if kind == "users_select":
         person = workspace.person_named(str(value))
         if person is None:
-            raise NotPossible(f"There is nobody called {value}")
+            raise NotPossible(f"There is no one called {value}")
         return person.id
     if kind in ("conversations_select", "channels_select"):
         channel = workspace.channel_named(str(value))

@@ -14,7 +14,7 @@ from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
 
 BECAUSE: Final = re.compile(r"[\s,.:;\u2013\u2014-]*(?:because\b[\s,:]*)?", re.IGNORECASE)
-REQUEST_GONE: Final = "That request is not there any more. The incident's page lists those that wait for an answer."
+REQUEST_GONE: Final = "That request no longer exists. The incident's page lists the open ones."
 ASKED: Final = "If that incident exists, the people in it have your request."
 
 
@@ -43,7 +43,7 @@ def glass(asked: SlackRequest) -> Answer:
         incident = lifecycle.break_glass(name, by=asked.by, because=because, at=asked.at, source=Source.SLACK)
     except lifecycle.Refused as refused:
         return Say(mrkdwn.escape(str(refused)))
-    follows = carrying_out.none_does() or "Its people are told who you are and why."
+    follows = carrying_out.none_does() or "Its people are notified of who you are and why."
     return Say(f"You have access to {incident_lookup.linked(incident)} now. {follows}")
 
 

@@ -156,7 +156,7 @@ def _already(title: str, *, by: Person, beside: Incident | None = None) -> str:
 
 def _doubt(said: str, near: IncidentType) -> str:
     """Say why the form was opened: the type's name is slightly wrong, or has no colon after it."""
-    asks, said = "Nothing is declared yet: check the type below, then declare.", type_in_front.undressed(said)
+    asks, said = "Nothing was declared. Check the type below, then declare.", type_in_front.undressed(said)
     if near.policy.private and type_in_front.leading(said, [near], after=type_in_front.BEFORE)[0] is not None:
         return f"{mrkdwn.bold(near.policy.name)} may be meant, which is private. {asks}"
     written = mrkdwn.cut(re.split("[:\uff1a]", said)[0].strip(), 40)

@@ -50,7 +50,7 @@ def pressed(asked: SlackRequest) -> Answer:
     incident = incident_lookup.named(asked.value.partition("|")[0], by=asked.by)
     waits = opening.proposed(incident)
     if waits is None:
-        raise lifecycle.Refused("No summary waits to be confirmed: it was published, or another one was written.")
+        raise lifecycle.Refused("There's no summary to confirm: it was published or rewritten.")
     opening.must_be_for(asked.by, waits)
     says = f"{CONFIRMS}\n{PUBLISHED.format(mrkdwn.escape(opening.where(incident)))}"
     parts = [blocks.section(says), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]

@@ -27,7 +27,7 @@ SUBMIT_CHARS: Final = 24  # Slack's limit for a modal's submit button
 COME, STAY_OUT = "come", "stay-out"
 TYPE, MEANT, MEANT_TYPE = "firekind:retype-type", "firekind:retype-meant", "firekind:retype-meant-type"
 DOUBT: Final = "There is no type “{}”, so nothing has changed. {}"
-ALONE_IN_USE: Final = "There is no other type than {} yet. Add one on {}/types/."
+ALONE_IN_USE: Final = "{} is the only type so far. Add another on {}/types/."
 CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
 
 

@@ -27,10 +27,10 @@ def undo(asked: SlackRequest) -> Answer:
     if event != _retypes(incident).latest("n"):
         raise lifecycle.Refused(f"{incident.codename} was retyped again since. Press Retype to choose its type.")
     if event.data.get("closed"):
-        raise lifecycle.Refused("Turning private cannot be undone: people were shut out, and its channel was left.")
+        raise lifecycle.Refused("Turning private can't be undone: people lost access, and the channel was replaced.")
     to = incident_lookup.usable_type(str(event.data["from"]))
     if moves_room(incident.private, to.policy):
-        raise lifecycle.Refused(f"{to.policy.name} is private now: people would be shut out. Press Retype to see who.")
+        raise lifecycle.Refused(f"{to.policy.name} is private now: people would lose access. Press Retype to see who.")
     plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
     return Open(retype.modal(incident, to=to, plan=plan))
 
@@ -50,7 +50,7 @@ def _about(asked: SlackRequest) -> tuple[Incident, Event]:
     incident = incident_lookup.named(codename, by=asked.by)
     event = numbered.found(_retypes(incident), n)
     if event is None:
-        raise lifecycle.Refused("That entry is not there any more. The timeline has all that is.")
+        raise lifecycle.Refused("That entry no longer exists. Reload the timeline.")
     return incident, event
 
 

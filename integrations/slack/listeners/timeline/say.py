@@ -62,7 +62,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Impact",
             "Post",
             "Impact {posted} {place}.",
-            hint="Who feels it, and how much.",
+            hint="Who is affected, and how badly.",
             bare=False,
         ),
         Verb(
@@ -82,7 +82,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Next, I would",
             "Answer",
             "Your answer is on the timeline of {link}.",
-            hint="Say it before you see what was done.",
+            hint="Answer before you see what was done.",
             bare=False,
             checks=False,
         ),

@@ -77,14 +77,14 @@ def next_step(asked: SlackRequest, incident: Incident) -> Answer:
     """State what is done next and who does it; *none* clears it."""
     if not asked.words:
         now = last_said.of([incident]).get(incident.pk, {}).get("next_step")
-        said = f"Next step: {mrkdwn.escape(mrkdwn.cut(now.text, 300))}" if now else "No next step is stated."
-        return Say(f"{said}\n`{setup.command()} next @someone roll back` states one, `none` clears it.")
+        said = f"Next step: {mrkdwn.escape(mrkdwn.cut(now.text, 300))}" if now else "No next step yet."
+        return Say(f"{said}\n`{setup.command()} next @someone roll back` sets one, `none` clears it.")
     owner, step = whose(asked.words, by=asked.by)
     text = "" if step.lower() in CLEARS else messages.typed(step)
     about: dict[str, Any] = {"by": asked.by, "at": asked.at, "source": Source.SLACK}
     lifecycle.state_next_step(incident, text=text, owner=owner, **about)
     if not text:
-        return Say(f"{incident_lookup.linked(incident)} has no next step any more.")
+        return Say(f"{incident_lookup.linked(incident)} has no next step now.")
     taker = owner or asked.by
     whom = "you" if taker == asked.by else mrkdwn.mention(taker.chat_id, taker.name)
     return Say(f"Next step of {incident_lookup.linked(incident)}, for {whom}: {mrkdwn.escape(mrkdwn.cut(text, 200))}")
@@ -96,7 +96,7 @@ def fields(incident: Incident, said: UpdateDraft) -> list[blocks.Block]:
     hints = {kind: f"So far: {mrkdwn.cut(entry.text, 150)}" for kind, entry in now.items()}
     owner = said.owner.chat_id if said.owner is not None else None
     return [
-        _field("Impact", "impact", said.impact, hints.get("impact", "Who feels it, and how much.")),
+        _field("Impact", "impact", said.impact, hints.get("impact", "Who is affected, and how badly.")),
         _field("Next step", "next_step", said.next_step, hints.get("next_step", "What is done next.")),
         blocks.field(
             "Whose step?",

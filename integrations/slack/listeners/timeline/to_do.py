@@ -126,7 +126,7 @@ def _meant(incident: Incident, borne: object) -> Followup:
     rows = Followup.objects.filter(incident=incident).select_related("incident", "owner").defer("incident__words")
     one = numbered.found(rows, borne, at="made_at")
     if one is None:
-        raise lifecycle.Refused(f"That task is not there any more. {setup.command()} tasks lists those that are open.")
+        raise lifecycle.Refused(f"That task no longer exists. {setup.command()} tasks lists those that are open.")
     return one
 
 
