@@ -21,6 +21,9 @@ lifecycle.bring_in(incident, people=people, by=incident.declared_by, at=timezone
 FULL_BARS = """() => [...document.querySelectorAll("progress")].filter((one) => one.checkVisibility()
   && getComputedStyle(one).borderTopWidth === "0px").length"""
 
+OWN_COLOURS = """() => [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()
+  && getComputedStyle(one).borderImageSource !== "none").length"""
+
 
 def test_many_people_are_folded_and_all_there_also_on_paper(sit: Sit, running_stack: Stack) -> None:
     page = sit("Ada", forced_colors="active")
@@ -39,3 +42,4 @@ def test_many_people_are_folded_and_all_there_also_on_paper(sit: Sit, running_st
     expect(page.locator("#newest")).to_contain_text("Looking.")
     expect(people.filter(visible=True)).to_have_count(people.count())
     assert page.evaluate(FULL_BARS) == 0, "a bar is seen where the system paints"
+    assert page.evaluate(OWN_COLOURS) == 0, "text is read on a colour that the system did not choose"
