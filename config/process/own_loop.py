@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from config.celery import app
 from config.messages import EFFECTS
-from config.process import broker_probe, older
+from config.process import broker_probe, older, own_connection
 from config.process.look_runner import LookRunner
 from config.process.looks import OWN, SHARED
 from incidents.claiming import glance
@@ -127,12 +127,13 @@ class OwnLoop:
 
     def _say_alive(self) -> None:
         at = timezone.now()
-        clock.measure()
-        for name, kind in self._names.items():
-            workers.say_alive(name, kind=kind, alone_since=hint_sender.broker.open_since, at=at)
-        if not self._is_known:
-            workers.forget_old(at=at)
-            self._is_known = True
+        with own_connection.kept_for("heartbeats"):
+            clock.measure()
+            for name, kind in self._names.items():
+                workers.say_alive(name, kind=kind, alone_since=hint_sender.broker.open_since, at=at)
+            if not self._is_known:
+                workers.forget_old(at=at)
+                self._is_known = True
 
 
 def _do(job: Job) -> None:

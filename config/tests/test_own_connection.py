@@ -1,0 +1,75 @@
+"""A worker says that it is alive while all of its other threads wait for the same row."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
+from django.utils import timezone
+
+from config.database import POOL
+from config.process import own_connection
+from workflows.models import WorkerProcess
+from workflows.status import workers
+
+MOST, POOLED = 3, "test pool"
+
+
+def pooled(alias: str = POOLED) -> Any:
+    """Return a wrapper around a pool of few connections; all wrappers of one alias share its pool."""
+    ours = connections[DEFAULT_DB_ALIAS]
+    pool = {**POOL, "max_size": MOST, "timeout": 0.2}
+    return type(ours)({**ours.settings_dict, "OPTIONS": {**ours.settings_dict["OPTIONS"], "pool": pool}}, alias)
+
+
+@pytest.fixture
+def exhausted(erasable: None, transactional_db: None) -> Iterator[None]:
+    """Use a pool whose connections are all in use."""
+    before, made = connections[DEFAULT_DB_ALIAS], pooled()
+    holders = [pooled() for _ in range(MOST)]
+    for one in holders:
+        connections[POOLED] = one
+        one.ensure_connection()
+    connections[POOLED] = connections[DEFAULT_DB_ALIAS] = made
+    yield
+    connections[DEFAULT_DB_ALIAS] = before
+    del connections[POOLED]
+    for one in [*holders, made]:
+        one.close()
+    for alias in (POOLED, "heartbeats"):
+        pooled(alias).close_pool()
+
+
+def say_alive() -> None:
+    workers.say_alive("one", kind="worker", alone_since=None, at=timezone.now())
+
+
+def test_a_heartbeat_gets_through_when_all_connections_are_in_use(exhausted: None) -> None:
+    with pytest.raises(OperationalError):
+        say_alive()
+    for _ in range(2):
+        with own_connection.kept_for("heartbeats"):
+            say_alive()
+            assert WorkerProcess.objects.filter(name="one").exists()
+    with pytest.raises(OperationalError):
+        say_alive()
+
+
+def test_only_this_thread_uses_it(exhausted: None) -> None:
+    elsewhere: list[str] = []
+    with own_connection.kept_for("heartbeats"):
+        thread = threading.Thread(target=lambda: elsewhere.append(connections[DEFAULT_DB_ALIAS].alias))
+        thread.start()
+        thread.join()
+        assert connections[DEFAULT_DB_ALIAS].alias == "heartbeats"
+    assert elsewhere == [DEFAULT_DB_ALIAS]
+    assert connections[DEFAULT_DB_ALIAS].alias == POOLED
+
+
+def test_without_a_pool_nothing_changes(db: None) -> None:
+    before = connections[DEFAULT_DB_ALIAS]
+    with own_connection.kept_for("heartbeats"):
+        assert connections[DEFAULT_DB_ALIAS] is before
