@@ -15,6 +15,7 @@ from workflows.planning.captures import ProfileSource
 from workflows.tracker_port import Tracker
 
 RETRIED: Final = re.compile(r"(?:Checking and r|R)etrying automatically\.$")
+CHECKED: Final = re.compile(r"Checking again automatically; call them if it cannot wait\.$")
 
 
 class VendorError(Exception):
@@ -53,6 +54,11 @@ class VendorError(Exception):
     def says_once(self) -> str:
         """What it says to someone waiting for the response, as of a check or a button: no one retries that for them."""
         return RETRIED.sub("Try again in a moment.", self.says)
+
+    @property
+    def says_left(self) -> str:
+        """What it says once it is left to people, because it failed too often: nothing retries it automatically."""
+        return CHECKED.sub("Call them, or retry.", RETRIED.sub("Retry once it works again.", self.says))
 
 
 @dataclass(slots=True)

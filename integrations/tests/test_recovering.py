@@ -10,7 +10,7 @@ from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from integrations.tests.test_by_hand import direct, refuse
 from workflows import tasks
-from workflows.effects.failing import failures, recovering
+from workflows.effects.failing import failures, left_to_people, recovering
 from workflows.models import Effect, Resource
 from workflows.status import progress
 
@@ -154,11 +154,11 @@ def test_what_fails_again_and_again_while_the_vendor_is_well_is_left_to_people(h
     house.slack.faults.add("server_error", method="bookmarks.add")
     incident = house.declare("Checkout is slow")
     house.settle(incident, rounds=2 * failures.ATTEMPTS)
-    for _ in range(2 * recovering.TOLD):
+    for _ in range(2 * left_to_people.TOLD):
         tasks.recover()
         house.settle(incident, rounds=2 * failures.ATTEMPTS)
     assert [one.kind for one in Effect.objects.filter(incident=incident, state="failed")] == ["bookmark"]
-    assert incident.events.filter(kind="failed").count() == recovering.TOLD
+    assert incident.events.filter(kind="failed").count() == left_to_people.TOLD
     house.slack.calls.clear()
     tasks.recover()
     assert not list(house.slack.calls), "nobody is asked for what is left to people"
@@ -172,7 +172,7 @@ def test_what_is_left_to_people_holds_up_nothing_else(house: House, monkeypatch:
     monkeypatch.setattr(recovering, "AT_ONCE", 2)
     blamed = [house.declare(f"Checkout is slow {number}") for number in range(recovering.AT_ONCE)]
     for incident in blamed:
-        for _ in range(recovering.TOLD):
+        for _ in range(left_to_people.TOLD):
             house.settle(incident, rounds=2 * failures.ATTEMPTS)
             failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
         house.settle(incident, rounds=2 * failures.ATTEMPTS)

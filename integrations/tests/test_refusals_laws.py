@@ -20,7 +20,7 @@ from integrations.slack.protocol.rules import COMMON_ERRORS, RETRYABLE, RULES
 from integrations.tests.house import House
 from workflows import tasks
 from workflows.effects import effect_queue
-from workflows.effects.failing import recovering
+from workflows.effects.failing import left_to_people
 from workflows.models import Effect, Resource
 from workflows.performing import perform
 from workflows.reconcile import reconcile, retyping
@@ -81,7 +81,7 @@ MOMENTS: Final = (from_the_start, once_confirmed, half_carried_out)
 
 def an_error(method: str, moment: str) -> str:
     """Return one of the method's final errors, a different one at each moment."""
-    every = (RULES[method].errors | COMMON_ERRORS) - SO_ALREADY - RETRYABLE - recovering.REFUSED
+    every = (RULES[method].errors | COMMON_ERRORS) - SO_ALREADY - RETRYABLE - left_to_people.REFUSED
     return random.Random(f"{method} {moment}").choice(sorted(every))
 
 

@@ -15,7 +15,7 @@ from incidents.models import Incident, Participant, Person, Source
 from incidents.written_rows import WrittenRows
 from workflows.channels import came_back
 from workflows.effects import effect_queue, lost_channels
-from workflows.effects.failing import failures, recovering
+from workflows.effects.failing import failures, left_to_people
 from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
@@ -202,7 +202,7 @@ def within_reach(channel_id: str, *, inside: bool, archived: bool, at: datetime)
     was_gone = lost_channels.restore(room.incident_id, room=room.room or 1, inside=inside)
     if not inside and not archived:
         was_gone = lost_channels.note_outside(room.incident_id, room=room.room or 1) or was_gone
-    return failures.retry_all(_refused(room, refused).exclude(recovering.LEFT_TO_PEOPLE), at=at) > 0 or was_gone
+    return failures.retry_all(_refused(room, refused).exclude(left_to_people.LEFT_TO_PEOPLE), at=at) > 0 or was_gone
 
 
 def _refused(room: Resource, codes: Collection[str]) -> QuerySet[Effect]:

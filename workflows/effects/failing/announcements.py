@@ -17,7 +17,7 @@ from django.db.models.fields.json import KT
 
 from incidents.models.incident import ACTIVE
 from workflows import ports
-from workflows.effects.failing import failures, recovering
+from workflows.effects.failing import failures, left_to_people
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CHANGE
 from workflows.ports import VendorError
@@ -42,7 +42,7 @@ def retry(*, at: datetime) -> int:
     """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_any_keys=["channel", "in"]
-    ).exclude(recovering.LEFT_TO_PEOPLE, ended_at__gt=at - SELDOM)
+    ).exclude(left_to_people.LEFT_TO_PEOPLE, ended_at__gt=at - SELDOM)
     failed = failed.annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(

@@ -13,7 +13,7 @@ from incidents import lifecycle, timeline
 from incidents.claiming.shared_clock import clock
 from incidents.models import Event, Incident
 from workflows.effects import effect_queue, lost_channels, rate_limits, restoring
-from workflows.effects.failing import abandoned, manual_checks
+from workflows.effects.failing import abandoned, left_to_people, manual_checks
 from workflows.effects.work import Work
 from workflows.models import Effect
 from workflows.planning.actions import CHANGE, CREATE, KINDS
@@ -49,6 +49,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             rate_limits.block(KINDS[effect.kind].port, error.method, effect.method, until=until)
         attempt = effect.attempt + (0 if limited else 1)
         final = not error.retryable or attempt >= ATTEMPTS
+        says = error.says if not final or left_to_people.is_followed(effect, error) else error.says_left
         if not error.unknown and not effect.unsure and abandoned.end(effect, at=at):
             return
         changed = effect_queue.CLAIMS.mine(effect).update(
@@ -60,13 +61,13 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             due_at=now + timedelta(seconds=retry_wait_s(error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
-            error=f"{UNCHECKED} this was done. {error.says}" if error.looking else error.says,
+            error=f"{UNCHECKED} this was done. {says}" if error.looking else says,
             error_code=error.code,
         )
         if changed and final:
             if error.code == lost_channels.OUTSIDE and effect.room is not None:
                 lost_channels.note_outside(effect.incident_id, room=effect.room)
-            _tell_failure(effect, error, at=at)
+            _tell_failure(effect, error, says=says, at=at)
         elif changed:
             timeline.nudge_readers(effect.incident_id)
 
@@ -90,10 +91,10 @@ def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
     begun = Effect.objects.filter(pk=effect.pk).exclude(state__in=[Effect.State.DONE, Effect.State.CANCELLED])
     ended = {"state": Effect.State.FAILED, "ended_at": at, "leased_until": None, "token": F("token") + 1}
     if begun.update(**ended, unsure=True, error=error.says, error_code=error.code):
-        _tell_failure(effect, error, at=at)
+        _tell_failure(effect, error, says=error.says, at=at)
 
 
-def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
+def _tell_failure(effect: Effect, error: VendorError, *, says: str, at: datetime) -> None:
     """Record a final failure. For a channel, and in a private incident, say what to do about it by hand.
 
     If the report itself cannot be posted, that is not reported again: the page shows both.
@@ -105,7 +106,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     could_not = f"{UNCHECKED} Firekind managed to" if error.looking else "Could not"
-    text = f"{could_not} {effect.sentence}: {error.says}"
+    text = f"{could_not} {effect.sentence}: {says}"
     if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
         text = f"{text} The conversation moves to a new private channel instead."
     is_for_hands = incident.private or effect.kind == "channel"  # without it, no one reads about the rest in the chat
