@@ -16,7 +16,8 @@ from typing import TypeVar
 
 import pytest
 
-ROWS, EXAMPLES = 2, 20
+ROWS = 2
+DEAR_EXAMPLES, EXAMPLES = 8, 25  # of laws that use the database or processes, and of others
 SHARE = 3  # a walk takes one in so many of its addresses, forms or commands
 Step = TypeVar("Step")
 

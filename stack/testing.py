@@ -97,9 +97,9 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     said = [f"order: --shuffle={config.option.shuffle}"] if config.option.shuffle else []
     if config.option.short:
         said.append(
-            f"short: --short={config.option.short}: every test, with at most {short_runs.ROWS} rows of those that use "
-            f"the database or processes, one in {short_runs.SHARE} steps of walks, {short_runs.EXAMPLES} examples of "
-            "laws; `make whole` runs all of them"
+            f"short: --short={config.option.short}: every test; of those that use the database or processes at most "
+            f"{short_runs.ROWS} rows, one in {short_runs.SHARE} steps of walks and {short_runs.DEAR_EXAMPLES} examples "
+            f"of laws, {short_runs.EXAMPLES} of other laws; `make whole` runs everything"
         )
     return said
 
@@ -126,6 +126,7 @@ def _shorten(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if item not in missing]
     config.hook.pytest_deselected(items=out)
     try_few_examples(items, most=short_runs.EXAMPLES)
+    try_few_examples([item for item in items if is_dear(item)], most=short_runs.DEAR_EXAMPLES)
 
 
 @pytest.fixture(scope="session")
