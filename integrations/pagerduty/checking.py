@@ -78,7 +78,7 @@ def _left_elsewhere(asking: Asking) -> Iterator[CheckResult]:
     if count := pages.count():
         are = "page is open" if count == 1 else "pages are open"
         yield note(
-            f"{count} {are} in a PagerDuty account that is no longer connected: nothing of it is seen or changed. "
+            f"{count} {are} in a PagerDuty account that is no longer connected: Firekind can't see or change it. "
             "Resolve there what still pages someone, or set PAGERDUTY_API_KEY to a key of that account again."
         )
 

@@ -304,10 +304,10 @@ def test_the_doctor_counts_what_is_open_there(duty: Duty, other: FakeAccount) ->
     with connected(duty, pager):
         settle(duty, incident)
         found = checking.findings(pager, webhook_url="https://x.example/pagerduty/webhook", at=timezone.now())
-        (said,) = [one for one in found if "not connected" in one.says]
+        (said,) = [one for one in found if "no longer connected" in one.says]
         assert said.is_note
         assert "1 page is open" in said.says
-        assert paging.said(Page.objects.get()).endswith("not connected now")
+        assert paging.said(Page.objects.get()).endswith("no longer connected")
 
 
 def test_what_is_said_of_a_page_there_offers_no_channel_and_counts_no_time(duty: Duty, other: FakeAccount) -> None:

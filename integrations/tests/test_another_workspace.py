@@ -50,7 +50,7 @@ def test_an_incident_goes_on_whatever_was_owed(
     with connected(house, other):
         incident = settle(house, incident)
         (said,) = gaps_of_slack(incident)
-        assert "not connected now" in said
+        assert "no longer connected" in said
         assert "Create a new channel" in said
         lifecycle.update(incident, text="Still looking", by=house.person("dee"), at=house.now())
         incident = settle(house, incident)
@@ -95,7 +95,7 @@ def test_what_turns_private_there_is_said_to_be_open_here_and_withdrawn_once_it_
         incident = settle(house, incident)
         plan = preview(house, incident, "security")
         assert not [line.text for line in plan.lines if "withdraw " in line.text or "archive" in line.text]
-        (by_hand,) = [line.text for line in plan.lines if "not connected now" in line.text]
+        (by_hand,) = [line.text for line in plan.lines if "no longer connected" in line.text]
         assert "#incidents" in by_hand
         assert room in by_hand
         assert not [note.text for note in plan.notes if "is replaced by" in note.text or "is archived" in note.text]
@@ -260,7 +260,7 @@ def members(slack: fake.FakeSlack) -> list[str]:
 
 def doctor(house: House, about: str) -> list[CheckResult]:
     found = checking.findings(house.chat, given(), base_url="https://x.example")
-    return [one for one in found if about in one.says and "not connected" in one.says]
+    return [one for one in found if about in one.says and "no longer connected" in one.says]
 
 
 def given() -> Setup:

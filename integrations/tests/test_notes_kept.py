@@ -19,7 +19,7 @@ from workflows.reconcile import reconcile, retyping
 
 # What each part of the note means in Slack, and how it reads.
 MEANS = {
-    "chat.update": r"\bemptied\b",
+    "chat.update": r"\bof our messages? (?:is|are) withdrawn\b",
     "conversations.setTopic": r"topic is cleared",
     "chat.postMessage": r"neutral line is posted",
     "conversations.archive": r"channel is archived\.",
@@ -44,7 +44,7 @@ def test_what_is_said_of_the_old_channel_is_what_is_done_there(house: House, few
     assert {method: bool(re.search(words, said)) for method, words in MEANS.items()} == {
         method: method in done for method in MEANS
     }
-    count = re.search(r"(\d+) of our messages? (?:is|are) emptied", said)
+    count = re.search(r"(\d+) of our messages? (?:is|are) withdrawn", said)
     assert int(count[1] if count else 0) == done.count("chat.update")
 
 

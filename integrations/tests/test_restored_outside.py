@@ -85,5 +85,5 @@ def test_the_channel_of_an_incident_that_was_lost_is_named(
         HANDS[hand](house, name)
     capsys.readouterr()
     call_command("restored")
-    _, _, told = capsys.readouterr().out.partition("nothing here knows of them")
+    _, _, told = capsys.readouterr().out.partition("but they are unknown here")
     assert f"  #{name}" in told

@@ -12,7 +12,7 @@ from incidents.policies import types
 from integrations.slack.listeners import command_table
 from integrations.slack.tests.door import Door
 
-ONE = "There is no other type than Ambiguous yet. Add one on http://testserver/types/."
+ONE = "Ambiguous is the only type so far. Add another on http://testserver/types/."
 
 
 def alone(door: Door, slug: str) -> None:

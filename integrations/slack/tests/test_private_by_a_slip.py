@@ -43,7 +43,7 @@ def test_nothing_is_public_whose_title_begins_with_a_private_type(many: Door, na
     for n, written in enumerate(WRITTEN):
         Incident.objects.update(title="before")
         if many.command("ann", f"declare {written.format(name.upper() if n % 2 else name)}") == "":
-            assert "may be meant, which is private. Nothing is declared yet" in many.reads(many.modal("ann"))
+            assert "may be meant, which is private. Nothing was declared" in many.reads(many.modal("ann"))
             many.submit("ann", **({} if "keys" in written else {"title": "keys leaked"}))
         made = many.incident()
         assert made.private, written
