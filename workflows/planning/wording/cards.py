@@ -164,8 +164,8 @@ def outside_left(room: Room) -> str:
 def left_elsewhere(where: Sequence[str]) -> str:
     """Say where our words can be read in a workspace in which nothing can be withdrawn now."""
     return (
-        f"What Firekind said in {' and '.join(where)} can still be read in a Slack workspace that is not connected "
-        "now. Delete it there by hand, or connect that workspace again, and it is withdrawn."
+        f"What Firekind said in {' and '.join(where)} can still be read in a Slack workspace that is no longer "
+        "connected. Delete it there by hand, or connect that workspace again, and it is withdrawn."
     )
 
 
