@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from incidents.live.live_stream import HELLO
 from tests.browser.conftest import Sit
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def answering(gone: set[str], questions: list[tuple[bool, list[str]]]) -> Callab
         closed = "".join(
             f"event: closed\ndata: {place}\n\n" for place, name in enumerate(names[:AT_ONCE]) if name in gone
         )
-        route.fulfill(body=f": hello\n\n{closed}", content_type="text/event-stream")
+        route.fulfill(body=f"{HELLO}{closed}", content_type="text/event-stream")
 
     return answer
 

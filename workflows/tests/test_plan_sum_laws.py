@@ -29,6 +29,7 @@ FIGURES = {
     "channel": r"opens (\d+) channels?",
     "post": r"posts in (\d+) channels?",
     "capture": r"captures (\d+) profiles?",
+    "uncaptured": r"cancels (\d+) captures?",
     "other": r"(\d+) other changes?",
 }
 
@@ -49,6 +50,8 @@ def stood_for(line: PlanLine) -> tuple[str, int]:
     words = {"+ page": "page", "- resolve": "over", "+ post": "post", "+ capture": "capture", "+ open": "channel"}
     if line.text.startswith(("move the conversation", "open ")) and "ticket" not in line.text:
         return "channel", times
+    if line.text.startswith("no longer capture"):
+        return "uncaptured", times
     what = words.get(f"{line.sign} {verb}", "other")
     return what, times * (len(line.text.split(", ")) if line.key == "small" else 1)
 
