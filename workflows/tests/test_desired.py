@@ -236,7 +236,7 @@ def test_the_queues_hold_the_kinds_that_someone_connected_can_do() -> None:
         ("picture", CREATE, {}, "show it"),
         ("picture", RETIRE, {}, "delete it"),
         ("page", CREATE, {}, "page it"),
-        ("page", CHANGE, {"name": "Web"}, "give the page to Web a new title"),
+        ("page", CHANGE, {"name": "Web"}, "change the title of the page to Web"),
         ("page", RETIRE, {"name": "Web"}, "resolve the page to Web"),
         ("title", CREATE, {}, "change the title of it"),
         ("closed", CREATE, {}, "make it private"),

@@ -133,7 +133,7 @@ def test_a_page_that_somebody_is_on_stays_open_under_a_name_that_says_nothing() 
     world.hear(("acknowledged", 0))
     world.retype("security")
     said = lines(world)
-    assert "~ give the page to Engineering a new title" in said
+    assert "~ change the title of the page to Engineering" in said
     assert not any("resolve the page" in line for line in said)
 
 

@@ -71,7 +71,7 @@ def test_a_line_knows_what_it_is_about_so_that_guests_read_those_that_name_nobod
         (["- end access for Ann, Ben"], ["- end access for 2 people"]),
         (["- end access for Ann"], ["- end access for 1 person"]),
         (["- resolve the page to Ann", "- resolve the page to Ben"], ["- resolve 2 pages"]),
-        (["~ give the page to Ann a new title"], ["~ give 1 page a new title"]),
+        (["~ change the title of the page to Ann"], ["~ change the title of 1 page"]),
         (["~ change the title of the resolved page to Ann"], ["~ change the title of 1 resolved page"]),
         (
             ["- resolve the page to Ann", "+ page Ben (pages Ben)"],
