@@ -77,7 +77,7 @@ class Film:
         """Write it. Raises StackError if it is larger than a megabyte."""
         first, *others = self.frames
         first.save(
-            path, save_all=True, append_images=others, duration=self.stays_ms, loop=0, quality=70, method=5,
+            path, save_all=True, append_images=others, duration=self.stays_ms, loop=0, quality=66, method=5,
             allow_mixed=True,
         )  # fmt: skip
         if path.stat().st_size >= MOST_BYTES:

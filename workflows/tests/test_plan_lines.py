@@ -80,9 +80,11 @@ def test_a_line_knows_what_it_is_about_so_that_guests_read_those_that_name_nobod
     ],
 )
 def test_a_guest_reads_of_what_happens_to_people_and_of_nothing_else(whole: list[str], guest: list[str]) -> None:
-    keys = {"end": "loses", "resolve": "page", "page": "page", "give": "page", "change": "title", "invite": "invite"}
+    keys = {"end": "loses", "resolve": "page", "page": "page", "change": "page", "invite": "invite"}
     lines = [
-        PlanLine(sign, text, keys.get(text.split()[0], "x"), 1 + text.count(","))
+        PlanLine(
+            sign, text, "title" if "resolved page" in text else keys.get(text.split()[0], "x"), 1 + text.count(",")
+        )
         for sign, _, text in (line.partition(" ") for line in whole)
     ]
     found = Plan(lines=tuple(lines)).without_names()
