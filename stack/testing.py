@@ -78,6 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw a seed if none is given; workers shuffle by the one they receive."""
     given = getattr(config, "workerinput", {})
     config.option.short = given.get(SHORT, config.option.short)
+    if not (config.option.short or "0").isalnum():
+        raise pytest.UsageError(f"--short={config.option.short}: a seed is a word; put paths before --short.")
     if told := given.get(SEED):
         config.option.shuffle = told
     elif config.option.shuffle == "":

@@ -81,6 +81,12 @@ def test_a_run_is_short_unless_it_is_whole_or_names_what_to_run(words: list[str]
     assert checks.for_pytest(words) == given
 
 
+def test_a_path_is_no_seed() -> None:
+    wrong: Any = SimpleNamespace(option=SimpleNamespace(shuffle=None, short="stack/tests"))
+    with pytest.raises(pytest.UsageError, match="put paths before"):
+        testing.pytest_configure(wrong)
+
+
 def test_workers_receive_the_seed() -> None:
     config: Any = SimpleNamespace(option=SimpleNamespace(shuffle=None, short="c0ffee"))
     testing.pytest_configure(config)
