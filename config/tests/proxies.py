@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from config.env import ROOT
+from stack.processes import ports
 
 TEXT: Final = (ROOT / "docs" / "proxy.md").read_text()
 NAME: Final = "firekind.example"
@@ -54,3 +56,12 @@ def nginx(folder: Path, port: int, behind: int, *, more: str = "") -> list[str]:
     own = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/log; events {{}}"
     (folder / "nginx.conf").write_text(f"{own} http {{ access_log off;\n{kept}\n{lines}}}")
     return ["nginx", "-e", str(folder / "log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
+
+
+def listens(port: int) -> bool:
+    """Return whether something on this machine accepts connections there."""
+    try:
+        socket.create_connection((ports.LOOPBACK, port), timeout=1).close()
+    except OSError:
+        return False
+    return True

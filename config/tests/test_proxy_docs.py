@@ -21,7 +21,7 @@ import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from config.http.connections import Connection
-from config.tests.proxies import NAME, TEXT, block, certificate, nginx
+from config.tests.proxies import NAME, TEXT, block, certificate, listens, nginx
 from stack.processes import ports
 
 PATIENCE_S = 30
@@ -105,7 +105,7 @@ def proxy(request: pytest.FixtureRequest, behind: Behind, tmp_path: Path) -> Ite
     running = subprocess.Popen([program, *argv[1:]], env=env, stderr=subprocess.PIPE, text=True)
     try:
         until = time.monotonic() + PATIENCE_S
-        while not _listens(port):
+        while not listens(port):
             assert running.poll() is None, running.stderr and running.stderr.read()
             assert time.monotonic() < until
             time.sleep(0.05)
@@ -153,14 +153,6 @@ def test_the_document_names_what_is_set_and_its_place() -> None:
 
 def _path() -> str:
     return os.environ.get("PATH", "")
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection((ports.LOOPBACK, port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 def _connected(port: int) -> ssl.SSLSocket:

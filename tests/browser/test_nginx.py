@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import expect
 
-from config.tests.proxies import nginx
+from config.tests.proxies import listens, nginx
 from stack.outside import waiting
 from stack.processes import ports
 from stack.supervisor.running import Stack
@@ -45,20 +45,12 @@ def nginx_before(stack: Stack, folder: Path, *, more: str) -> Iterator[str]:
     conf.write_text(lines)
     running = subprocess.Popen([PROGRAM, *argv[1:]], stderr=subprocess.PIPE, text=True)
     try:
-        waiting.until(lambda: _listens(port) or running.poll(), what="nginx")
+        waiting.until(lambda: listens(port) or running.poll(), what="nginx")
         assert running.poll() is None, running.stderr and running.stderr.read()
         yield f"https://{ports.LOOPBACK}:{port}"
     finally:
         running.terminate()
         running.communicate(timeout=30)
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection((ports.LOOPBACK, port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 def test_tabs_share_a_connection_and_hear_at_once_what_one_of_them_writes(
