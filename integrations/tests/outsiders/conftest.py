@@ -7,6 +7,7 @@ from pytest_django import DjangoDbBlocker
 
 from incidents.live import live_stream
 from incidents.models import Incident
+from integrations.slack.interaction import soon
 from integrations.tests.outsiders import laying
 from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import Scene
@@ -16,6 +17,12 @@ from integrations.tests.outsiders.scene import Scene
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a stream's door keep the connection, which here is the test's own."""
     monkeypatch.setattr(live_stream, "let_go", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def patient_doors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a door wait for its call to Slack, however busy the machine is: its modal is open when it answers."""
+    monkeypatch.setattr(soon, "WAIT_S", 30.0)
 
 
 @pytest.fixture(scope="module")
