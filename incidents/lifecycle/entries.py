@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import Q
 
 from incidents import event_kinds, timeline
 from incidents.followups import folding
@@ -11,6 +13,7 @@ from incidents.lifecycle.to_do import followups
 from incidents.models import Event, Incident, Person, Source
 
 CAPTURED_CHARS = 4_000
+SENT_AGAIN: Final = timedelta(minutes=3)  # a proxy says after a minute that it got no answer
 STAMP = "stamp"  # key of an entry's data: when a captured message took this text, by the clock of the chat
 
 
@@ -29,13 +32,13 @@ def update(
     """Post a status update: what is known and what happens next. It restarts the update timer.
 
     ``impact`` and ``next_step`` become entries of their own, posted with the update. The next step belongs to
-    ``owner``, or else to ``by``. The same text alone, by the same person after ``since``, is the same form sent twice,
-    and is posted once. Raises ``Refused`` once the incident has ended.
+    ``owner``, or else to ``by``. The same text alone, by the same person after ``since`` or moments ago, is the same
+    form sent twice, and is posted once. Raises ``Refused`` once the incident has ended.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
         is_alone = not (impact.strip() or next_step.strip())
-        if is_alone and _sent_before(now, "updated", text=text, by=by, since=since):
+        if is_alone and _sent_before(now, "updated", text=text, by=by, since=since, at=at):
             return now
         rules.must_be_fresh(now, since=since, clash={"updated"})
         rules.must_be_active(now, "update")
@@ -68,16 +71,22 @@ def note(
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
-        if (sent := _sent_before(now, "noted", text=text, by=author or by, since=since)) is not None:
+        if (sent := _sent_before(now, "noted", text=text, by=author or by, since=since, at=at)) is not None:
             return sent
         return timeline.append(now, "noted", at=at, by=author or by, source=source, text=text, link=link)
 
 
-def _sent_before(incident: Incident, kind: str, *, text: str, by: Person | None, since: int | None) -> Event | None:
-    """Return the entry that a form wrote when it was sent before; None if it never was, or may have been any time."""
+def _sent_before(
+    incident: Incident, kind: str, *, text: str, by: Person | None, since: int | None, at: datetime
+) -> Event | None:
+    """Return the entry that a form wrote when it was sent before; None if it never was.
+
+    An open page may have heard of that entry, and not that its form was answered: ``since`` is then too new to tell.
+    """
     if since is None:
         return None
-    return Event.objects.filter(incident=incident, kind=kind, by=by, text=text, n__gt=since).order_by("n").first()
+    same = Event.objects.filter(incident=incident, kind=kind, by=by, text=text)
+    return same.filter(Q(n__gt=since) | Q(at__gt=at - SENT_AGAIN)).order_by("n").first()
 
 
 def remark(

@@ -222,6 +222,26 @@ def test_an_update_that_is_sent_again_is_posted_once_and_nothing_written_with_it
     assert not incident.events.filter(kind="impact").exists()
 
 
+@pytest.mark.parametrize("kind", ["update", "note"])
+def test_words_sent_again_are_written_once_though_the_page_has_heard_of_them(
+    incident: Incident, ada: Person, browse: Open, kind: str
+) -> None:
+    client, words = browse(ada), {"kind": kind, "text": "we know more"}
+    for n in range(3):
+        incident.refresh_from_db()
+        assert client.post(page_of(incident, "write"), words | {"since": incident.last_n}).status_code == 302, n
+    assert incident.events.filter(text="we know more").count() == 1
+
+
+def test_the_same_words_are_an_update_of_their_own_some_minutes_later(incident: Incident, ada: Person) -> None:
+    at = timezone.now()
+    for minutes, count in ((0, 1), (2, 1), (10, 2)):
+        incident.refresh_from_db()
+        now = at + timedelta(minutes=minutes)
+        lifecycle.update(incident, text="no change", by=ada, at=now, since=incident.last_n)
+        assert incident.events.filter(kind="updated").count() == count
+
+
 def test_writing_under_the_timeline(incident: Incident, ada: Person, browse: Open) -> None:
     client = browse(ada)
     assert client.post(page_of(incident, "write"), {"kind": "update", "text": "we know more"}).status_code == 302
