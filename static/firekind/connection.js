@@ -75,6 +75,9 @@ document.addEventListener("submit", (event) => {
   if (Date.now() - form.dataset.sent < ANSWERS_MS) return event.preventDefault();
   form.dataset.sent = Date.now();
 });
+// htmx tells of a request that failed or was cut off by its events, and also rejects a promise that no one has, with nothing.
+addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault(); });
+
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
