@@ -7,11 +7,9 @@ one draws others.
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -35,13 +33,6 @@ class WalkPart:
             return every
         first = random.Random(self.seed).randrange(SHARE)  # noqa: S311 (which rows, nothing secret)
         return every[first::SHARE] or every[:1]
-
-
-def commit(root: Path) -> str:
-    """Return the commit that is checked out in a folder, or a fixed word without a checkout."""
-    asked = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "none"
 
 
 def left_out(

@@ -26,7 +26,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from config.env import ROOT
 from config.process import garbage
-from stack import compiled, short_runs
+from stack import checkout, compiled, short_runs
 from stack.supervisor import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
@@ -40,6 +40,7 @@ LONG_MARKS = ("browser", "workers", "slow")
 WALKS, LAWS = "outsiders", "_laws.py"
 HOUSE = "integrations/tests/"  # stories through the plan, the queue and both stand-ins
 SEED, SHORT = "firekind_shuffle", "firekind_short"  # the keys by which workers receive them
+COMMIT = "commit"  # as a seed: the one that is checked out
 QUICK, QUICK_EXAMPLES = "quick", 15
 
 _session = ExitStack()
@@ -53,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--short",
         nargs="?",
-        const=short_runs.commit(ROOT),
+        const=COMMIT,
         default="",
         metavar="SEED",
         help="run every test function, with drawn rows of long tables; the seed is the commit unless given",
@@ -78,6 +79,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw a seed if none is given; workers shuffle by the one they receive."""
     given = getattr(config, "workerinput", {})
     config.option.short = given.get(SHORT, config.option.short)
+    if config.option.short == COMMIT:
+        config.option.short = checkout.commit() or COMMIT
     if not (config.option.short or "0").isalnum():
         raise pytest.UsageError(f"--short={config.option.short}: a seed is a word; put paths before --short.")
     if told := given.get(SEED):

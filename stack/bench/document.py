@@ -15,7 +15,7 @@ from typing import Final
 import psutil
 
 from config.env import ROOT
-from stack import seed
+from stack import checkout, seed
 from stack.bench.table import Figure, number
 
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
@@ -91,8 +91,6 @@ def _machine() -> str:
 
 def _commit() -> str:
     """Return the commit, and whether the working tree differs from it; unknown without a checkout."""
-    git = ("git", "-C", str(ROOT))
-    head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    ours = [*git, "status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}"]
+    ours = ["git", "-C", str(ROOT), "status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}"]
     changed = subprocess.run(ours, capture_output=True, text=True, check=False)
-    return (head.stdout.strip() or "unknown") + (" with changes" if changed.stdout.strip() else "")
+    return (checkout.commit() or "unknown") + (" with changes" if changed.stdout.strip() else "")

@@ -1,6 +1,7 @@
 // Links that load into #dialog open it; finishing there closes it. Also menus, messages and the list of shortcuts.
 const dialog = document.getElementById("dialog");
 const toast = document.getElementById("toast");
+const REFUSED = { 403: "You don't have permission. Reload the page and try again.", 404: "This no longer exists." };
 const UNSURE = "No answer from Firekind. It may have arrived: look before you send it again.";
 let fading;
 
@@ -36,8 +37,8 @@ document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.elt.matches("[data-poll]")) return;
   const status = event.detail.xhr.status;
   const isDoubtful = status >= 500 && event.detail.requestConfig.verb !== "get";
-  const wrong = status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : isDoubtful ? "Something went wrong. It may have been saved: look before you send it again." : "Something went wrong. Try again.";
-  say(wrong, { isWrong: true });
+  const advice = isDoubtful ? "It may have been saved: look before you send it again." : "Try again.";
+  say(REFUSED[status] ?? `Something went wrong. ${advice}`, { isWrong: true });
 });
 document.addEventListener("firekind:unsure", () => say(UNSURE, { isWrong: true }));
 // Without a response no one knows whether it was done: the server may have ended in between.

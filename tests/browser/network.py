@@ -26,7 +26,7 @@ PATIENCE_S: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class NetworkFault:
     """What a network does to requests of ``method`` (all if empty) and to their responses.
 
     ``answers`` is the status of a page of its own; with ``late``, Firekind receives the request first. ``loses`` names
@@ -44,7 +44,7 @@ class Fault:
     method: str = ""
 
 
-NONE: Final = Fault()
+NONE: Final = NetworkFault()
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Network:
     ``forget`` loses every connection that is open now, without a word to either side.
     """
 
-    def __init__(self, to: str, fault: Fault) -> None:
+    def __init__(self, to: str, fault: NetworkFault) -> None:
         self.fault, self.url = fault, ""
         self.forwarded: list[str] = []  # methods and paths of the requests that Firekind got
         self.streams = 0  # open now
@@ -123,7 +123,7 @@ class Network:
         if born != self._generation:
             await asyncio.Event().wait()
         method, path, _ = head.line.decode().split(" ", 2)
-        fault = self.fault if self.fault.method in ("", method) else Fault()
+        fault = self.fault if self.fault.method in ("", method) else NONE
         await asyncio.sleep(fault.delays_s)
         if fault.answers and not fault.late:
             return await _own(writer, fault.answers)
@@ -148,7 +148,9 @@ class Network:
         finally:
             back.transport.abort()
 
-    async def _whole(self, answer: Head, body: bytes, writer: asyncio.StreamWriter, fault: Fault, born: int) -> bool:
+    async def _whole(
+        self, answer: Head, body: bytes, writer: asyncio.StreamWriter, fault: NetworkFault, born: int
+    ) -> bool:
         if born != self._generation:
             await asyncio.Event().wait()
         added = [(b"Content-Length", b"%d" % len(body))]
@@ -165,7 +167,7 @@ class Network:
         return not fault.http10
 
     async def _stream(
-        self, answer: Head, there: asyncio.StreamReader, writer: asyncio.StreamWriter, fault: Fault, born: int
+        self, answer: Head, there: asyncio.StreamReader, writer: asyncio.StreamWriter, fault: NetworkFault, born: int
     ) -> None:
         """Hand on a stream until it ends; its body may be in chunks, which end with the connection here."""
         chunked = answer.get(b"transfer-encoding") == b"chunked" and not fault.http10
@@ -210,6 +212,6 @@ async def _own(writer: asyncio.StreamWriter, status: int) -> bool:
     return True
 
 
-def network(to: str, fault: Fault = NONE) -> AbstractContextManager[Network]:
+def network(to: str, fault: NetworkFault = NONE) -> AbstractContextManager[Network]:
     """Run a network in front of an address."""
     return Network(to, fault).running()

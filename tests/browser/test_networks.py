@@ -15,7 +15,7 @@ from stack.errors import StackError
 from stack.outside import waiting
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare
-from tests.browser.network import PORTAL, Fault, Network, network
+from tests.browser.network import NONE, PORTAL, Network, NetworkFault, network
 from tests.browser.test_behind import NOTES, is_caught_up
 
 if TYPE_CHECKING:
@@ -30,17 +30,17 @@ SEVERAL: Final = 8
 LOST: Final = frozenset({b"etag", b"vary", b"date", b"cache-control", b"x-accel-buffering", b"hx-trigger", b"firekind"})
 # Pages get through these, later at most.
 PASSES: Final = {
-    "holds streams": Fault(holds=True),
-    "cuts streams": Fault(cuts_s=2),
-    "loses headers, zips and speaks HTTP/1.0": Fault(loses=LOST, zips=True, http10=True),
-    "delays": Fault(delays_s=5),
-    "forgets connections": Fault(),
+    "holds streams": NetworkFault(holds=True),
+    "cuts streams": NetworkFault(cuts_s=2),
+    "loses headers, zips and speaks HTTP/1.0": NetworkFault(loses=LOST, zips=True, http10=True),
+    "delays": NetworkFault(delays_s=5),
+    "forgets connections": NONE,
 }
 # Nothing gets through these; what they answer is not ours.
 BLOCKS: Final = {
-    "not found": Fault(answers=404),
-    "portal": Fault(answers=200),
-    "swallows": Fault(delays_s=3600),
+    "not found": NetworkFault(answers=404),
+    "portal": NetworkFault(answers=200),
+    "swallows": NetworkFault(delays_s=3600),
 }
 # What a page must never show, however briefly.
 WATCHED: Final = r"""() => {
@@ -106,7 +106,7 @@ def test_a_page_says_when_it_is_behind_and_catches_up_through_any_network(
     write(running_stack, here, first=0, last=5)
     assert not settled(tabs, {(name, path): "behind" if name in BLOCKS else "note 4." for name, path in tabs})
     for name in BLOCKS:
-        networks[name].fault = Fault()
+        networks[name].fault = NONE
     write(running_stack, here, first=5, last=7)
     assert not settled(tabs, {(name, path): "note 6." if path == here else "" for name, path in tabs})
     for (name, path), tab in tabs.items():
@@ -184,7 +184,7 @@ def times(database: psycopg.Connection, asked: str, codename: str) -> int:
 
 
 SHOWN: Final = "body:has(#toast:not(.gone)), #uploads"  # a message that is over stays in the page, unseen
-UNANSWERED: Final = (Fault(answers=504, late=True, method="POST"), Fault(answers=200, method="POST"))
+UNANSWERED: Final = (NetworkFault(answers=504, late=True, method="POST"), NetworkFault(answers=200, method="POST"))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -207,7 +207,7 @@ def test_a_form_without_our_answer_says_that_no_one_knows_and_a_second_press_doe
                 expect(page.locator(".foreign").first).to_be_visible()
                 page.goto(f"{one.url}/incidents/{name}/")
             expect(page.locator(SHOWN).get_by_text("may have")).to_be_visible()
-            one.fault = Fault()
+            one.fault = NONE
             press(verb(page), page)
             expect(page.locator(SHOWN).get_by_text("may have")).to_have_count(0)
             expect(page.locator(".htmx-request")).to_have_count(0)
