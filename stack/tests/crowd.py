@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +47,9 @@ class Seat:
     """One browser of one person, signed in, with the token that its forms need."""
 
     def __init__(self, base_url: str, name: str) -> None:
-        visitor = Visitor(base_url).sign_in_as(name)
-        headers = {"Cookie": visitor.cookie, "Referer": f"{base_url}/", "Accept": "text/html"}
-        visitor.close()
+        with closing(Visitor(base_url)) as visitor:
+            cookie = visitor.sign_in_as(name).cookie
+        headers = {"Cookie": cookie, "Referer": f"{base_url}/", "Accept": "text/html"}
         self.name = name
         self.client = httpx.Client(base_url=base_url, headers=headers, timeout=PATIENCE_S)
         found = TOKEN.search(self.client.get("/declare").text)

@@ -201,19 +201,22 @@ def test_a_statement_that_somebody_cancels_is_an_outage_at_every_door_and_nothin
     workspace, taken = SandboxWorkspace(stack.sandbox_url), set[str]()
     token = stack.manage("evidence_token", "ada@example.com").stdout.strip()
     names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
-    visitor = Visitor(stack.base_url).sign_in_as(names["ada"])
     bearer = {"Authorization": f"Bearer {token}"}
     statuses = Counter[tuple[str, int]]()
-    with cancelling(stack), httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client:
-        for n in range(30):
-            answer = workspace.command("ada", f"inc-{codename}", f"/incident update zq{n}zq")["response"]
-            assert ("Update posted" in answer["text"]) != ("555-0100" in answer["text"]), answer["text"]
-            taken |= {f"zq{n}zq"} if "Update posted" in answer["text"] else set()
-            sent = client.post(f"/api/v1/incidents/{codename}/evidence", content=b"a;b 1\n", headers=bearer)
-            statuses["api", sent.status_code] += 1
-            statuses["web", visitor.get(f"/incidents/{codename}/").status] += 1
-            statuses["health", client.get("/health").status_code] += 1
-    visitor.close()
+    with (
+        closing(Visitor(stack.base_url)) as visitor,
+        httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client,
+    ):
+        visitor.sign_in_as(names["ada"])
+        with cancelling(stack):
+            for n in range(30):
+                answer = workspace.command("ada", f"inc-{codename}", f"/incident update zq{n}zq")["response"]
+                assert ("Update posted" in answer["text"]) != ("555-0100" in answer["text"]), answer["text"]
+                taken |= {f"zq{n}zq"} if "Update posted" in answer["text"] else set()
+                sent = client.post(f"/api/v1/incidents/{codename}/evidence", content=b"a;b 1\n", headers=bearer)
+                statuses["api", sent.status_code] += 1
+                statuses["web", visitor.get(f"/incidents/{codename}/").status] += 1
+                statuses["health", client.get("/health").status_code] += 1
     assert {status for _, status in statuses} <= {200, 201, 202, 503}, statuses
     assert statuses["api", 503] + statuses["web", 503] + 30 - len(taken) > 0, "nothing was cancelled"
     assert statuses["health", 200] == 30

@@ -37,13 +37,14 @@ def test_slack_is_answered_in_time_and_nothing_of_it_is_done(stack: Stack, way: 
     until_settled(stack, codename)
     workspace = SandboxWorkspace(stack.sandbox_url)
     names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
-    visitor = Visitor(stack.base_url).sign_in_as(names["ada"])
     workspace.command("ada", f"inc-{codename}", "/incident note")
-    way.held_s = HELD_S
-    typed = [workspace.command("ada", f"inc-{codename}", f"/incident update slow {n}") for n in range(3)]
-    workspace.submit("ada", {"text": "slow form"})
-    page = visitor.get(f"/incidents/{codename}/")
-    way.held_s = 0.0
+    with closing(Visitor(stack.base_url)) as visitor:
+        visitor.sign_in_as(names["ada"])
+        way.held_s = HELD_S
+        typed = [workspace.command("ada", f"inc-{codename}", f"/incident update slow {n}") for n in range(3)]
+        workspace.submit("ada", {"text": "slow form"})
+        page = visitor.get(f"/incidents/{codename}/")
+        way.held_s = 0.0
 
     assert all("too slow" in one["response"]["text"] for one in typed)
     assert (page.status, "Declared before" in page.text) == (200, True)
@@ -52,6 +53,5 @@ def test_slack_is_answered_in_time_and_nothing_of_it_is_done(stack: Stack, way: 
     assert "Update posted" in workspace.command("ada", f"inc-{codename}", "/incident update slow 1")["response"]["text"]
     until_settled(stack, codename)
     with closing(Records(stack.database_url)) as records:
-        told = records.rows("SELECT text FROM incidents_event WHERE text LIKE %s", "slow %")
+        told = records.rows("SELECT text FROM incidents_event WHERE text LIKE %s ORDER BY n", "slow %")
     assert [one["text"] for one in told] == ["slow form", "slow 1"]
-    visitor.close()

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -244,11 +245,10 @@ def test_what_cannot_be_done_is_said(sandbox: Sandbox, name: str, body: dict[str
 
 
 def test_a_foreign_page_cannot_act(sandbox: Sandbox) -> None:
-    connection = http.client.HTTPConnection(sandbox.url.removeprefix("http://"))
     body = json.dumps({"user": "ada", "channel": "incidents", "text": "x"})
-    connection.request("POST", "/sandbox/message", body, {"Content-Type": "text/plain"})
-    assert connection.getresponse().status == 400
-    connection.close()
+    with closing(http.client.HTTPConnection(sandbox.url.removeprefix("http://"))) as connection:
+        connection.request("POST", "/sandbox/message", body, {"Content-Type": "text/plain"})
+        assert connection.getresponse().status == 400
 
 
 def test_the_documentation_names_every_act_and_fault() -> None:
