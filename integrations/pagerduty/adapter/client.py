@@ -137,12 +137,15 @@ class PagerDutyPager:
     def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
         """Change a page's title.
 
-        Returns False if it must not change: the page has ended, or the incident is someone else's.
+        Returns False if it must not change: the page has ended with another title, or the incident is someone else's.
         """
         with _named("pager.retitle"):
-            if not id or not self._whose(id, key=key, codename=codename).is_ours:
+            if not id:
                 return False
-            return self._change(id, title=title[: opening.MAX_TITLE])
+            incident, wanted = self._incident(id), title[: opening.MAX_TITLE]
+            if not ownership.of(self.wire, incident, key=key, codename=codename).is_ours:
+                return False
+            return incident.get("title") == wanted or self._change(id, title=wanted)
 
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
         """Resolve a page; one that already ended is fine. Without an id, resolve it by its key the way it was sent.
@@ -178,8 +181,11 @@ class PagerDutyPager:
         return bool(whose.alert and self.events is not None) and self._resolve_by_event(key)
 
     def _whose(self, id: str, *, key: str, codename: str = "") -> ownership.Ownership:
-        incident = self.wire.call("GET", "/incidents/{id}", id=id)["incident"]
-        return ownership.of(self.wire, incident, key=key, codename=codename)
+        return ownership.of(self.wire, self._incident(id), key=key, codename=codename)
+
+    def _incident(self, id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.wire.call("GET", "/incidents/{id}", id=id)["incident"]
+        return found
 
     def _resolve_by_event(self, key: str) -> bool:
         if self.events is None:

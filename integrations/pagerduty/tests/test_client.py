@@ -85,6 +85,14 @@ def test_a_title_is_changed_and_cut_to_what_fits(pager: StraightPager, rung: Pag
     assert the(pager).title == "x" * 1_024
 
 
+def test_an_ended_page_that_already_has_the_title_counts_as_changed(pager: StraightPager, rung: PageStatus) -> None:
+    assert pager.retitle(rung.id, "Neutral")
+    pager.resolve(rung.id, key="fk-1", via="rest")
+    assert pager.retitle(rung.id, "Neutral")
+    assert not pager.retitle(rung.id, "Another")
+    assert the(pager).title == "Neutral"
+
+
 @pytest.mark.parametrize("before", ["triggered", "acknowledged", "resolved"])
 def test_ending_a_page_is_fine_however_it_stands_and_does_not_open_it_again(
     pager: StraightPager, rung: PageStatus, before: str
