@@ -11,7 +11,8 @@ class GroupRule(models.Model):
 
     A source is ``{"subject": "P1", "level": 0}``: a schedule with level 0, or one level of an escalation policy.
     ``says`` is its state in one sentence, ``members`` the chat ids that were last written or found there. ``look_at``
-    is the next handover, as far as known. The process that writes the group holds ``claimed_until``. ``chat_id`` is the
+    is the next handover, as far as known. The process that writes the group holds ``claimed_until``, and ``begun`` is
+    what it writes until the outcome is recorded: ``members``, ``joined``, ``left`` and ``says``. ``chat_id`` is the
     group's id: a group with the same handle in another workspace is someone else's.
     """
 
@@ -35,6 +36,7 @@ class GroupRule(models.Model):
     changed_at = models.DateTimeField(null=True)
     try_again_at = models.DateTimeField(null=True)
     claimed_until = models.DateTimeField(null=True)
+    begun = models.JSONField(null=True)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
 

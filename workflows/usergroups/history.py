@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from workflows.models import Group, GroupChange, GroupRule, Restored
 from workflows.ports import VendorError
@@ -59,6 +59,22 @@ def looked(looks: Sequence[Look], *, at: datetime) -> list[Synced]:
     return [Synced(one.rule.handle, one.verdict.state, one.verdict.says) for one in looks]
 
 
+@transaction.atomic
+def begin(look: Look, *, at: datetime) -> bool:
+    """Record the change that is about to be written; return False if another process has taken over the rule.
+
+    If its outcome is never recorded, a later look finds the group like that, and knows whose change it was.
+    """
+    change = groups.difference(look.here, look.verdict.write)
+    says, members = _because(look, at=at), sorted(look.verdict.write)
+    begun = {"members": members, "joined": change.joins, "left": change.leaves, "says": says}
+    if not _unclaimed(look).update(begun=begun):
+        return False
+    if (ours := _unrecorded(look)) is not None:
+        _add(look, *ours, at=at)
+    return True
+
+
 def written(look: Look, *, at: datetime) -> Synced:
     """Record that a group was written, so that the next look and invitations see it."""
     members, change = sorted(look.verdict.write), groups.difference(look.here, look.verdict.write)
@@ -73,7 +89,8 @@ def refused(look: Look, error: VendorError, *, again_at: datetime, at: datetime)
     """Record that a group could not be written; the same error is not reported twice."""
     state = State.WAITING if error.retryable else State.FAILED
     with transaction.atomic():
-        stands = _stand(look, state, error.says, at=at, members=sorted(look.here), try_again_at=again_at)
+        more = {} if error.unknown else {"begun": None}
+        stands = _stand(look, state, error.says, at=at, members=sorted(look.here), try_again_at=again_at, **more)
         if stands and not error.retryable and look.rule.says != error.says:
             _add(look, NOBODY, error.says, at=at, code=error.code)
     return Synced(look.rule.handle, state, error.says)
@@ -108,7 +125,7 @@ def contested(look: Look, *, at: datetime) -> Synced:
 def _is_news(look: Look) -> bool:
     """Return whether there is anything to record beyond the look itself; a claim must be given back."""
     rule = look.rule
-    if rule.claimed_until is not None or _is_adopted(look):
+    if rule.claimed_until is not None or rule.begun is not None or _is_adopted(look):
         return True
     stood = (rule.state, rule.says, frozenset(rule.members), rule.look_at)
     return stood != (look.verdict.state, look.verdict.says, look.here, look.belonging.until)
@@ -121,14 +138,25 @@ def _is_adopted(look: Look) -> bool:
 
 @transaction.atomic  # if the rule is deleted meanwhile, what is added goes with it
 def _note_news(look: Look, *, at: datetime) -> None:
-    says = look.verdict.says
-    if not _stand(look, look.verdict.state, says, at=at, members=sorted(look.here)):
+    says, ours = look.verdict.says, _unrecorded(look)
+    more = {} if ours is None else {"begun": None}
+    if not _stand(look, look.verdict.state, says, at=at, members=sorted(look.here), **more):
         return
+    if ours is not None:
+        _add(look, *ours, at=at)
     if says and says != look.rule.says:
         _add(look, NOBODY, says, at=at, code=look.verdict.state)
-    elif not says and (found := _found(look)):
+    elif not says and ours is None and (found := _found(look)):
         is_first = look.rule.checked_at is None
         _add(look, NOBODY if is_first else groups.difference(look.rule.members, look.here), found, at=at)
+
+
+def _unrecorded(look: Look) -> tuple[Difference, str] | None:
+    """Return the change that we began, and why, if the group has become like that and no one recorded it."""
+    begun = look.rule.begun
+    if begun is None or frozenset(begun["members"]) != look.here:
+        return None
+    return Difference(tuple(begun["joined"]), tuple(begun["left"])), begun["says"]
 
 
 def _found(look: Look) -> str:
@@ -145,7 +173,7 @@ def _because(look: Look, *, at: datetime) -> str:
     rule = look.rule
     if rule.checked_at is None or rule.state == State.NEW:
         return "First check."
-    is_other = frozenset(rule.members) != look.here
+    is_other = frozenset(rule.members) != look.here and _unrecorded(look) is None
     reasons = {
         FORGOTTEN: is_other and Restored.objects.filter(at__gt=rule.checked_at).exists(),
         RESTORED: is_other,
@@ -166,10 +194,11 @@ def _is_handover(rule: GroupRule, *, at: datetime) -> bool:
 def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:
     """Write the state of a rule and give its claim back, unless another process took it over meanwhile."""
     values: dict[str, Any] = {"try_again_at": None} | more
-    if state == State.TRUE and look.group is not None:
-        values["chat_id"] = look.group.chat_id
-    unclaimed = GroupRule.objects.filter(pk=look.rule.pk, claimed_until=look.rule.claimed_until)
-    changed = unclaimed.update(
+    if state == State.TRUE:
+        values["begun"] = None
+        if look.group is not None:
+            values["chat_id"] = look.group.chat_id
+    changed = _unclaimed(look).update(
         state=state,
         says=says,
         members=members,
@@ -179,6 +208,11 @@ def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence
         **values,
     )
     return bool(changed)
+
+
+def _unclaimed(look: Look) -> QuerySet[GroupRule]:
+    """Return the rule, unless another process has claimed it since the look."""
+    return GroupRule.objects.filter(pk=look.rule.pk, claimed_until=look.rule.claimed_until)
 
 
 def _add(look: Look, change: Difference, says: str, *, at: datetime, code: str = "") -> None:

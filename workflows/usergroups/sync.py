@@ -171,8 +171,10 @@ class _Round:
             return self._refused(one, self.stopped)
         return self._called(one)
 
-    def _called(self, one: Look) -> Synced:
+    def _called(self, one: Look) -> Synced | None:
         assert one.group is not None, "a group that does not exist is not written"
+        if not history.begin(one, at=self.at):
+            return None  # another process took over the rule
         try:
             self.chat.set_group(one.group.chat_id, sorted(one.verdict.write))
         except VendorError as error:
