@@ -24,7 +24,7 @@ from integrations.tests.duty import Duty
 from integrations.tests.mortal import Process, mortal
 from integrations.tests.test_people_laws import Story, anybody, built_duty, types
 from workflows.models import Effect, Page
-from workflows.paging import poll_pages
+from workflows.paging import acknowledging, poll_pages
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE
 from workflows.reconcile import reconcile
@@ -49,6 +49,7 @@ steps = st.one_of(
     st.tuples(st.just("invite"), anybody, anybody),
     st.tuples(st.just("group"), st.sampled_from(["security", "support", "incident-response"]), anybody),
     st.tuples(st.just("poll"), st.sampled_from(["acknowledge", "resolve"])),
+    st.tuples(st.just("ask"), st.sampled_from(["max", "sid"])),
     st.tuples(st.just("end"), anybody),
     st.tuples(st.just("reopen"), anybody),
 )
@@ -60,34 +61,39 @@ stories = st.lists(st.tuples(steps, st.sampled_from([True, True, False])), min_s
 
 @dataclass
 class MortalStory(Story):
-    """A story in which processes die; ``deaths`` are their moments, each as the share of its step that is done."""
+    """A story in which processes die; ``deaths`` are their moments, each as the share of its step that is done.
+
+    With ``lengths``, the moments of each step in the story in which no one dies; that one is without.
+    """
 
     patch: pytest.MonkeyPatch
-    deaths: dict[int, float] = field(default_factory=dict)
-    lengths: list[int] = field(default_factory=list)
+    deaths: dict[int, float]
+    lengths: list[int] | None = None
+    took: list[int] = field(default_factory=list)
     moved: bool = False
     polls: int = 0
 
     def take(self, n: int, step: Step) -> bool:
         """Take a step, in a process that may die in it; return whether it died. What was not recorded is sent again."""
         verb, *given = step
-        at = 1 + int(self.deaths[n] * self.lengths[n]) if n in self.deaths and self.lengths[n] else 0
+        length = self.lengths[n] if self.lengths and n in self.deaths else 0
+        at = 1 + int(self.deaths[n] * length) if length else 0
         outside: Callable[..., object] = getattr(self, f"{verb}_outside", lambda *_: None)
         outside(*given)
         before = self.recorded()
         with mortal(self.patch, Process(at)) as process:
             self.play(step)
-        if not self.deaths:
-            self.lengths.append(process.moments)
+        self.took.append(process.moments)
         if process.is_dead and (verb in REPEATED or self.recorded() == before):
             self.play(step)
-        if process.is_dead or step is WORK:
+        if n in self.deaths or step is WORK:  # the other story settles there, too
             self.settle()
         return process.is_dead
 
     def recorded(self) -> tuple[int, ...]:
         """Return what tells whether a verb was recorded."""
-        return Event.objects.count(), Incident.objects.get(pk=self.incident.pk).revision, Participant.objects.count()
+        revision = Incident.objects.get(pk=self.incident.pk).revision
+        return Event.objects.count(), Participant.objects.count(), revision
 
     def work(self) -> None:
         """Plan, and do what is due, as a worker."""
@@ -102,6 +108,12 @@ class MortalStory(Story):
     def update(self, by: str) -> None:
         if self.sees(by):
             lifecycle.update(self.incident, text="Looking at it", by=self.person(by), at=self.duty.house.now())
+
+    def ask(self, by: str) -> None:
+        """Acknowledge the newest page from here."""
+        page = Page.objects.filter(incident=self.incident).order_by("pk").last()
+        if page is not None:
+            acknowledging.ask(self.incident, page=page.pk, by=self.person(by), at=self.duty.house.now())
 
     def leave_outside(self, who: str) -> None:
         self.moved = who in self.inside()
@@ -171,12 +183,15 @@ def outcome(story: MortalStory) -> dict[str, Any]:
 
 
 @contextmanager
-def begun(built: Duty, patch: pytest.MonkeyPatch, first: str) -> Iterator[MortalStory]:
+def begun(
+    built: Duty, first: str, deaths: dict[int, float], lengths: list[int] | None = None
+) -> Iterator[MortalStory]:
     """An incident declared and nothing of it carried out yet; all of it is rolled back afterwards."""
-    with standing_by.copied(built) as duty, transaction.atomic():
+    with standing_by.copied(built) as duty, transaction.atomic(), pytest.MonkeyPatch.context() as patch:
         house = duty.house
         by, about = house.person("dee"), house.type(first)
-        yield MortalStory(duty, lifecycle.declare("Keys leaked", by=by, at=house.now(), type=about), patch)
+        declared = lifecycle.declare("Keys leaked", by=by, at=house.now(), type=about)
+        yield MortalStory(duty, declared, patch, deaths, lengths)
         transaction.set_rollback(True)
 
 
@@ -191,13 +206,12 @@ def test_what_was_begun_is_ended_as_if_no_one_had_died(
     built_duty: Duty, db: None, first: str, taken: list[Step], deaths: dict[int, float]
 ) -> None:
     taken = [WORK, *taken]
-    with pytest.MonkeyPatch.context() as patch, begun(built_duty, patch, first) as lived:
+    with begun(built_duty, first, deaths) as lived:
         for n, step in enumerate(taken):
             lived.take(n, step)
         lived.settle()
-        expected, lengths = outcome(lived), lived.lengths
-    with pytest.MonkeyPatch.context() as patch, begun(built_duty, patch, first) as died:
-        died.deaths, died.lengths = deaths, lengths
+        expected = outcome(lived)
+    with begun(built_duty, first, deaths, lived.took) as died:
         count = sum(died.take(n, step) for n, step in enumerate(taken))
         died.settle()
         event(f"{count} died")
