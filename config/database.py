@@ -24,6 +24,9 @@ POOL = {
 # pages. Values are sent apart from the statement, so where it does not imply a value's type, that has to be written
 # (`%s::text`).
 PREPARED = {"server_side_binding": True, "prepare_threshold": 5}
+# A host that vanished sends no word, and the system would wait for it for a quarter of an hour, or for hours if nothing
+# is on its way. By then its name may lead to another server, so that new connections are answered.
+VANISHED = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 6000}
 OURS = {"pool", *PREPARED}  # options for Django or psycopg and not for libpq
 
 
@@ -48,7 +51,13 @@ def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
         "PORT": options.pop("port", ports),
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": pooled,
-        "OPTIONS": {"pool": dict(POOL), **({} if pooled else PREPARED), "connect_timeout": CONNECT_S, **options},
+        "OPTIONS": {
+            "pool": dict(POOL),
+            **({} if pooled else PREPARED),
+            "connect_timeout": CONNECT_S,
+            **VANISHED,
+            **options,
+        },
     }
 
 

@@ -19,14 +19,7 @@ log = logging.getLogger(__name__)
 WAITS_S = (0.5, 1.0, 2.0)
 BEAT_S = 15.0
 LOOK = -1  # in place of an event number: nothing is known to be new, but check that you may still read this
-# A connection that died silently is noticed within half a minute.
-LISTENER = {
-    "application_name": "firekind live",
-    "connect_timeout": 5,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-}
+LISTENER = {"application_name": "firekind live", "connect_timeout": 5}
 Heard = asyncio.Queue[int]
 
 
