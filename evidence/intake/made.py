@@ -137,7 +137,7 @@ def _make(tree: Path, form: str, asked: dict[str, Any], target: Path) -> None:
         out = Path(room) / "made"
         given = {"form": form, "tree": str(tree.resolve()), "out": str(out.resolve()), "asked": asked}
         try:
-            ended = isolated.run(b"m", json.dumps(given).encode(), timeout_s=TIMEOUT_S)
+            ended = isolated.run(b"m", json.dumps(given).encode(), room=out.parent, timeout_s=TIMEOUT_S)
         except (isolated.Late, isolated.Gone) as error:
             ended = isolated.Ended(1, type(error).__name__)
         if ended.code:

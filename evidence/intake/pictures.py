@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -47,22 +46,25 @@ def draw(incident_id: int, n: int) -> Picture:
         tree = storage.store().local(evidence.tree)
     except StorageError as error:
         raise NoPicture(error.says, passing=True) from error
-    content = _drawn(tree, title=evidence.title, says=evidence.says)
+    try:
+        with storage.refusals_told(), storage.room() as room:
+            content = _drawn(tree, room, title=evidence.title, says=evidence.says)
+    except StorageError as error:
+        raise NoPicture(error.says, passing=True) from error
     alt = f"{evidence.title}: {evidence.says}".replace("`", "")
     return Picture(f"evidence-{n}.png", evidence.title, alt[:ALT], content)
 
 
-def _drawn(tree: Path, *, title: str, says: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="drawing-") as room:
-        out = Path(room) / "picture.png"
-        given = json.dumps({"tree": str(tree.resolve()), "out": str(out), "title": title, "says": says})
-        try:
-            ended = isolated.run(b"d", given.encode(), timeout_s=TIMEOUT_S)
-        except isolated.Late:
-            raise NoPicture("Rendering took too long.") from None
-        except isolated.Gone as error:
-            ended = isolated.Ended(1, str(error))
-        if ended.code or not out.exists():
-            log.error("a picture could not be drawn: %s", ended.said)
-            raise NoPicture("Couldn't render it. Check the worker's log.")
-        return out.read_bytes()
+def _drawn(tree: Path, room: Path, *, title: str, says: str) -> bytes:
+    out = room / "picture.png"
+    given = json.dumps({"tree": str(tree.resolve()), "out": str(out.resolve()), "title": title, "says": says})
+    try:
+        ended = isolated.run(b"d", given.encode(), room=room, timeout_s=TIMEOUT_S)
+    except isolated.Late:
+        raise NoPicture("Rendering took too long.") from None
+    except isolated.Gone as error:
+        ended = isolated.Ended(1, str(error))
+    if ended.code or not out.exists():
+        log.error("a picture could not be drawn: %s", ended.said)
+        raise NoPicture("Couldn't render it. Check the worker's log.")
+    return out.read_bytes()

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Final, Protocol, cast
 
 from django.conf import settings
 
+from evidence.reader import isolated
 from incidents.outages import spare_connections
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ TIDY_EVERY_S: Final = 600
 CLIENT: Final = ("allow_http", "allow_invalid_certificates", "proxy_url", "proxy_ca_certificate", "proxy_excludes")
 ORIGINALS: Final = "originals/"
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-REFUSED: Final = FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTDIR}
+REFUSED: Final = (
+    FULL | isolated.SHORT | {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTDIR}
+)
+SAYS: Final = ((FULL, "Evidence storage is full."), (isolated.SHORT, "The server is short of memory or processes."))
 NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})  # some shared file systems cannot sync folders
 BACK_OFF: BackoffConfig = {
     "init_backoff": timedelta(milliseconds=100),
@@ -71,13 +75,13 @@ def usable() -> Iterator[None]:
         yield
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
-        says = "Evidence storage is full." if error.errno in FULL else "Evidence storage can't be used right now."
+        says = next((said for which, said in SAYS if error.errno in which), "Evidence storage can't be used right now.")
         raise StorageError(f"The evidence folder cannot be used: {why}.", says=says) from error
 
 
 @contextmanager
 def refusals_told() -> Iterator[None]:
-    """Raise ``StorageError`` for a disk that accepts no writes, and for no other error."""
+    """Raise ``StorageError`` for a disk that accepts no writes and a machine without room, and for no other error."""
     try:
         yield
     except OSError as error:

@@ -20,7 +20,8 @@ from evidence.reader import isolated, reading
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 180.0
-FULL = os.strerror(errno.ENOSPC)
+# What a reader says when the disk or the machine fails it, which says nothing about the file.
+OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.EAGAIN)
 
 
 class ReaderKilled(Exception):
@@ -69,16 +70,16 @@ def read_apart(
 
     ``subject`` is text that may name the process that matters. Another kind of measurement gives a summary and no tree.
     Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for the sender, ``OSError`` if the
-    disk is full, and ``ReaderKilled``; then no tree is stored.
+    disk is full or the machine has no room for a reader, and ``ReaderKilled``; then no tree is stored.
     """
-    with tempfile.TemporaryDirectory(prefix="reading-") as room:
+    with tempfile.TemporaryDirectory(prefix="reading-", dir=tree.parent) as room:
         answer = Path(room) / "summary.json"
         words = [str(path.resolve()), "--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
         words += ["--thumbnail", str(thumbnail.resolve())] if thumbnail else []
         words += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
         asked = {"words": words, "env": {"HOME": room, "SUBJECT": subject}}
         try:
-            ended = isolated.run(b"r", json.dumps(asked).encode(), timeout_s=timeout_s)
+            ended = isolated.run(b"r", json.dumps(asked).encode(), room=Path(room), timeout_s=timeout_s)
         except isolated.Late:
             raise TooMuch(reading.MORE_TIME, where=f"{timeout_s:g} s") from None
         except isolated.Gone as error:
@@ -101,14 +102,15 @@ def _understood(answer: Mapping[str, Any]) -> ReadOutcome:
 def _broken(ended: isolated.Ended, *, cpu_s: int) -> Unreadable:
     """Say why a reader ended without an answer: its limits, or a bug of ours, which the log keeps.
 
-    Raises ``OSError`` if the disk is full, and ``ReaderKilled``.
+    Raises ``OSError`` if the disk or the machine is to blame, and ``ReaderKilled``.
     """
     if ended.code in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in ended.said:
         if ended.code == -signal.SIGKILL and ended.cpu_s < cpu_s:
             raise ReaderKilled
         return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
-    if FULL in ended.said:  # this says nothing about the file
-        raise OSError(errno.ENOSPC, FULL)
+    for one in OF_THE_MACHINE:
+        if os.strerror(one) in ended.said:
+            raise OSError(one, os.strerror(one))
     if "MemoryError" in ended.said or "bad_alloc" in ended.said:
         return TooMuch(reading.MORE_MEMORY)
     log.error("The reader ended with %s: %s", ended.code, ended.said)

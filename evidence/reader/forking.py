@@ -1,12 +1,14 @@
 """Forks of a process that has already imported what they need: serving them, and requesting them.
 
 A job is one byte and some files, the last of them a line that both ends hold. On the line the server sends the fork's
-pid when it begins and, when it ends, how it ended and the seconds of processor time it took. Closing the line, or
-dying, gets the fork killed.
+pid when it begins and, when it ends, how it ended and the seconds of processor time it took. If the system has no
+process for it, the server sends that error's number instead, negative. Closing the line, or dying, gets the fork
+killed.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import selectors
 import signal
@@ -86,7 +88,14 @@ class Door:
             self.close()
             return None
         *files, line = files
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:  # there may be one to spare later; others' jobs go on
+            with socket.socket(fileno=line) as unbegun:
+                _send(unbegun, -(error.errno or errno.EAGAIN))
+            for one in files:
+                os.close(one)
+            return None
         if not pid:
             self._leave(line)
             return ForkRequest(work, files)
@@ -140,15 +149,21 @@ def serve(*, idle_s: float | None = None, until_killed: bool = False) -> ForkReq
 
 
 def ask(door: socket.socket, work: bytes, *files: int, timeout_s: float) -> tuple[socket.socket, int] | None:
-    """Request a job; return its line and its pid, or None if no one takes it any more."""
+    """Request a job; return its line and its pid, or None if no one takes it any more.
+
+    Raises ``OSError`` if the system has no process to spare for it.
+    """
     line, theirs = socket.socketpair()
     with theirs, suppress(OSError):
         socket.send_fds(door, [work], [*files, theirs.fileno()])
     line.settimeout(timeout_s)
+    pid = None
     with suppress(OSError):
-        if (pid := heard(line)) is not None:
+        if (pid := heard(line)) is not None and pid > 0:
             return line, pid
     line.close()
+    if pid is not None:
+        raise OSError(-pid, os.strerror(-pid))
     return None
 
 

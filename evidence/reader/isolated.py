@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -24,6 +25,9 @@ SINGLE: Final = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_N
 HOME: Final = Path(__file__).resolve().parents[2]
 START_S: Final = 60
 END_S: Final = 30
+PROGRAM: Final = ("-s", "-m", "evidence.reader.fork_server")
+# How a system says that it has no process, memory or file to spare: this passes, and says nothing about a job.
+SHORT: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 TRIES: Final = 3
 TAIL: Final = 4096
 
@@ -48,12 +52,15 @@ class Gone(Exception):
     """The fork server could not be started, or ended; the message is its output."""
 
 
-def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
-    """Run a job with ``given`` on its stdin. Raises ``Late`` and ``Gone``."""
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+def run(work: bytes, given: bytes, *, room: Path, timeout_s: float) -> Ended:
+    """Run a job with ``given`` on its stdin; its files, which have no name, are in the folder ``room``.
+
+    Raises ``Late``, ``Gone``, and ``OSError`` if the machine has no room for it, such as one of ``SHORT``.
+    """
+    with tempfile.TemporaryFile(dir=room) as stdin, tempfile.TemporaryFile(dir=room) as stderr:
         stdin.write(given)
         stdin.seek(0)
-        line, pid = _forker.begun(work, stdin, stderr)
+        line, pid = _forker.begun(work, stdin, stderr, room=room)
         with line:
             line.settimeout(timeout_s)
             try:
@@ -85,14 +92,14 @@ class Forker:
         self._door: socket.socket | None = None
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def begun(self, work: bytes, *files: IO[bytes]) -> tuple[socket.socket, int]:
+    def begun(self, work: bytes, *files: IO[bytes], room: Path) -> tuple[socket.socket, int]:
         """Start a job; return the line that reports how it ended, and its pid.
 
-        Raises ``Gone`` if the fork server has ended.
+        Raises ``Gone`` if the fork server has ended, and ``OSError`` as ``run`` does.
         """
         for _ in range(TRIES):
             with self._lock:
-                door = self._door or self._start()
+                door = self._door or self._start(room)
                 self._door = door
             if asked := forking.ask(door, work, *(one.fileno() for one in files), timeout_s=START_S):
                 return asked
@@ -114,20 +121,19 @@ class Forker:
             self._door.close()
             self._door = None
 
-    def _start(self) -> socket.socket:
+    def _start(self, room: Path) -> socket.socket:
         self._started = [one for one in self._started if one.poll() is None]
         ours, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as stderr:
-            argv = [sys.executable, "-s", "-m", "evidence.reader.fork_server"]
+        with ExitStack() as unless_ready, theirs, tempfile.TemporaryFile(dir=room) as stderr:
+            unless_ready.callback(ours.close)
+            argv = [sys.executable, *PROGRAM]
             started = subprocess.Popen(
                 argv, cwd=HOME, env=environment(), stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=stderr
             )
             theirs.close()
             if not _is_ready(ours):
-                ours.close()
-                started.kill()
-                started.wait()
-                raise Gone(_tail(stderr))
+                raise _unstarted(_ended(started), _tail(stderr))
+            unless_ready.pop_all()
         self._started.append(started)
         return ours
 
@@ -141,6 +147,22 @@ def _is_ready(door: socket.socket) -> bool:
     with suppress(OSError):
         return door.recv(1) == forking.READY
     return False
+
+
+def _ended(started: subprocess.Popen[bytes]) -> int:
+    """Return the exit code of a fork server that is ending; 0 if it has to be killed because it does nothing."""
+    with suppress(subprocess.TimeoutExpired):
+        return started.wait(END_S)
+    started.kill()
+    started.wait()
+    return 0
+
+
+def _unstarted(code: int, said: str) -> Gone | OSError:
+    """Say why the fork server did not start: killed or short of memory, or a bug of ours."""
+    if code < 0 or "MemoryError" in said or any(os.strerror(one) in said for one in SHORT):
+        return OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+    return Gone(said)
 
 
 def _tail(file: IO[bytes]) -> str:

@@ -33,9 +33,9 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Have even small trees processed separately, and note which jobs began."""
     noted: list[bytes] = []
 
-    def run(work: bytes, given: bytes, *, timeout_s: float) -> isolated.Ended:
+    def run(work: bytes, given: bytes, *, room: Path, timeout_s: float) -> isolated.Ended:
         noted.append(work)
-        return really(work, given, timeout_s=timeout_s)
+        return really(work, given, room=room, timeout_s=timeout_s)
 
     really = isolated.run
     monkeypatch.setattr(isolated, "run", run)
