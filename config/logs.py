@@ -15,6 +15,7 @@ from typing import Any, Final
 import psycopg
 
 from audit import log_ids
+from config.process.log_writer import LogWriter
 from incidents.outages import database_watch
 
 log = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ def written(form: str) -> dict[str, Any]:
     return {**LOGGING, "handlers": {"stderr": {**STDERR, "formatter": form}}}
 
 
-STDERR: Final = {"class": "logging.StreamHandler", "filters": ["outages"]}
+STDERR: Final = {"()": LogWriter, "told": told, "filters": ["outages"]}
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -146,6 +147,8 @@ LOGGING: dict[str, Any] = {
         # Below this level both print whole requests, including tokens and people's words.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},
+        # Its own lines would quote errors, and wait for whoever reads the log.
+        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         # A refused request is the sender's problem; its path may contain a codename.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
