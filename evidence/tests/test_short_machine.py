@@ -6,6 +6,7 @@ import logging
 import os
 import resource
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -77,6 +78,18 @@ def no_temporary_folder() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def no_thread() -> Iterator[None]:
+    """Let no thread be started."""
+
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        yield
+
+
 SHORTAGES = {
     "no file": no_file,
     "no process": served_by(NO_PROCESS),
@@ -140,3 +153,8 @@ def test_nothing_that_is_read_drawn_or_made_needs_the_folder_for_temporary_files
         assert found.state == State.READY
         assert pictures.draw(incident.pk, found.n).content
         assert b"price_basket" in b"".join(browse(ada).get(f"{found.get_absolute_url()}folded"))
+
+
+def test_evidence_is_read_although_no_thread_can_be_had_to_renew_its_claim(incident: Incident, bring: Bring) -> None:
+    with no_thread():
+        assert bring(incident).state == State.READY

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Generic, TypeVar
 from weakref import WeakSet
 
@@ -33,6 +33,17 @@ def begun(
         log.warning("a thread could not be started: %s", error)
         waits()
     return True
+
+
+def has_thread(pool: ThreadPoolExecutor) -> bool:
+    """Return whether a pool has a thread; starts its first one.
+
+    Work waits in a pool without one until something else is asked of it, which may be never.
+    """
+    if not pool._threads:  # noqa: SLF001 (nothing public says so)
+        with suppress(RuntimeError):
+            pool.submit(int)
+    return bool(pool._threads)  # noqa: SLF001 (the same)
 
 
 @contextmanager

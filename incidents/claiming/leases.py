@@ -103,16 +103,22 @@ class Leases(Generic[Row]):
     def renewed(self, in_hand: Callable[[], Iterable[Leased]], *, what: str) -> Iterator[None]:
         """Renew the rows in hand from another thread while the block runs.
 
-        A worker that dies stops renewing, and another takes its work over once the lease has expired.
+        A worker that dies stops renewing, and another takes its work over once the lease has expired. If the system has
+        no thread to spare, the block runs all the same: most work takes less than a lease, and none would be done
+        otherwise.
         """
         done = threading.Event()
         thread = threading.Thread(target=self._beat, args=(in_hand, what, done), name="heartbeat", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:
+            log.warning("the claim on %s is not renewed: %s", what, error)
         try:
             yield
         finally:
             done.set()
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
 
     def _beat(self, in_hand: Callable[[], Iterable[Leased]], what: str, done: threading.Event) -> None:
         while not done.wait(self.length().total_seconds() / self.beats):

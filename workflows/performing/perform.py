@@ -17,7 +17,7 @@ from django.utils import timezone
 from audit import log_ids, tracing
 from incidents import timeline
 from incidents.claiming import in_hand
-from incidents.claiming.keyed_executor import begun
+from incidents.claiming.keyed_executor import begun, has_thread
 from incidents.outages import database_watch, spare_connections
 from workflows import pager_account, ports
 from workflows.effects import (
@@ -142,7 +142,8 @@ class _Drain:
     def _spread(self, work: Work) -> None:
         with self.changed:
             self.left += 1
-        if begun(_pools[KINDS[work.effect.kind].port], self._aside, work):
+        pool = _pools[KINDS[work.effect.kind].port]
+        if has_thread(pool) and begun(pool, self._aside, work):
             return
         del self.held[_claim(work)]
         effect_queue.put_back(work, until=timezone.now())
