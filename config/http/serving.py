@@ -4,7 +4,6 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
@@ -24,6 +23,7 @@ from config.http import request_body, signed_doors, worker_watch
 from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, DiskFull, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
+from incidents.claiming.patient_threads import NoThread, PatientThreads
 from incidents.live import live_stream
 from incidents.outages import answer_time, database_watch, outage_answer
 from integrations.api import gate
@@ -52,7 +52,13 @@ PAGER_DOOR = "/pagerduty/"
 # Bodies being received, and how many bytes they hold together. Senders of files are authenticated and told to wait.
 BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
 FILES_AT_ONCE, FILES_TOGETHER = 8, 4  # times the largest
-REFUSALS = {BodyTooLarge: gate.TOO_LARGE, BodyTooSlow: gate.TOO_SLOW, NoRoom: gate.NO_ROOM, DiskFull: gate.DISK_FULL}
+REFUSALS = {
+    BodyTooLarge: gate.TOO_LARGE,
+    BodyTooSlow: gate.TOO_SLOW,
+    NoRoom: gate.NO_ROOM,
+    NoThread: gate.NO_ROOM,
+    DiskFull: gate.DISK_FULL,
+}
 
 
 class Application(ASGIHandler):
@@ -70,14 +76,14 @@ class Application(ASGIHandler):
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one is quick; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
         self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
-        self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
-        self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
-        self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
-        self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
-        self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
-        self._profiles = ThreadPoolExecutor(PROFILES, thread_name_prefix="profile")
-        self._looks = ThreadPoolExecutor(LOOKING, thread_name_prefix="look")
-        self._signs = {HEALTH: ThreadPoolExecutor(1, thread_name_prefix="sign"), READY: self._looks}
+        self._pages = PatientThreads(PAGES, thread_name_prefix="page")
+        self._commands = PatientThreads(COMMANDS, thread_name_prefix="command")
+        self._events = PatientThreads(EVENTS, thread_name_prefix="event")
+        self._pager = PatientThreads(PAGER, thread_name_prefix="pager")
+        self._files = PatientThreads(FILES, thread_name_prefix="file")
+        self._profiles = PatientThreads(PROFILES, thread_name_prefix="profile")
+        self._looks = PatientThreads(LOOKING, thread_name_prefix="look")
+        self._signs = {HEALTH: PatientThreads(1, thread_name_prefix="sign"), READY: self._looks}
         live_stream.give_way = partial(self._overdue.give_way, patience_s=STREAMS_GIVE_WAY_S)
         self._watching: asyncio.Task[None] | None = None
         self._at_profiles = 0
@@ -209,7 +215,7 @@ class Application(ASGIHandler):
             self._at_profiles -= 1
 
     async def _in_turn(
-        self, line: RequestQueue, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
+        self, line: RequestQueue, threads: PatientThreads, scope: Scope, body: IO[bytes]
     ) -> HttpResponseBase:
         await line.wait()
         response, took_s = await self._in_thread(threads, scope, body)
@@ -217,10 +223,14 @@ class Application(ASGIHandler):
         return response
 
     async def _in_thread(
-        self, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
+        self, threads: PatientThreads, scope: Scope, body: IO[bytes]
     ) -> tuple[HttpResponseBase, float]:
         work = partial(copy_context().run, self._work, scope, body)  # what runs in it cannot change the loop's context
-        return await asyncio.get_running_loop().run_in_executor(threads, work)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(threads, work)
+        except NoThread:
+            body.close()
+            raise
 
     def _work(self, scope: Scope, body: IO[bytes]) -> tuple[HttpResponseBase, float]:
         """Handle a whole request; return the response and the seconds of CPU time it took."""

@@ -12,6 +12,7 @@ from typing import Final
 from django.db import Error, connection
 from django.utils import timezone
 
+from incidents.claiming.patient_threads import NoThread
 from incidents.claiming.shared_clock import clock
 from workflows.status import workers
 
@@ -24,10 +25,14 @@ LOOKS: Final = 4  # consecutive checks that found none, so that a start or a new
 async def watch(threads: Executor) -> None:
     """Check for as long as the process serves, and notify the leads once; if Slack is away, as soon as it is back."""
     loop, vain, told = asyncio.get_running_loop(), 0, False
-    await loop.run_in_executor(threads, _measure)
+    with suppress(NoThread):  # it is measured again soon
+        await loop.run_in_executor(threads, _measure)
     while True:
         await asyncio.sleep(LOOK_S)
-        since = await loop.run_in_executor(threads, _gone_since)
+        try:
+            since = await loop.run_in_executor(threads, _gone_since)
+        except NoThread:  # there may be one the next time
+            continue
         vain, told = (vain + 1, told) if since else (0, False)
         if since and vain == LOOKS:
             log.error("no worker was seen since %s", since)

@@ -11,6 +11,7 @@ import threading
 import urllib.request
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError
@@ -80,9 +81,11 @@ class SpanExport:
     def _begin(self) -> None:
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="spans", daemon=True)
-                self._thread.start()
-                atexit.register(self.flush)
+                thread = threading.Thread(target=self._run, name="spans", daemon=True)
+                with suppress(RuntimeError):  # no thread can be had: the next span tries again
+                    thread.start()
+                    self._thread = thread
+                    atexit.register(self.flush)
 
     def _run(self) -> None:
         ended = threading.Event()

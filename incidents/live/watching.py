@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,6 +15,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from incidents import visibility
+from incidents.claiming.patient_threads import NoThread, PatientThreads
 from incidents.models import Event, Person
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ OPENING_S = 10.0
 ANSWER_S = 1.5  # after this the stream ends; the page retries
 
 # Separate threads, so that access checks do not wait behind page views.
-_asking = ThreadPoolExecutor(2, thread_name_prefix="access")
+_asking = PatientThreads(2, thread_name_prefix="access")
 
 
 class Unanswered(Exception):
@@ -64,7 +64,7 @@ class Question:
             self.gathers = False
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(_asking, _answered, incident, frozenset(self.readers), self.about_words)
-        except DatabaseError as error:
+        except (DatabaseError, NoThread) as error:
             log.warning("closed an incident's live pages, as access could not be checked: %s", type(error).__name__)
             return None
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Protocol
 
 from django.conf import settings
@@ -62,7 +63,8 @@ def send(task: HintTask, pk: int, *, fresh_s: float) -> None:
         return
     _taken(task, pk)
     if broker.probes():
-        threading.Thread(target=_send, args=(task, pk, fresh_s), name="hint", daemon=True).start()
+        with suppress(RuntimeError):  # no thread can be had: the next hint may find out
+            threading.Thread(target=_send, args=(task, pk, fresh_s), name="hint", daemon=True).start()
 
 
 def heard(error: BaseException | None) -> None:

@@ -147,11 +147,14 @@ _counting: list[Counting] = []
 
 
 def begun() -> Counting | None:
-    """Return this process's counts, created on the first call; None when metrics are off."""
+    """Return this process's counts, created on the first call; None when metrics are off, or no thread can be had."""
     if not settings.FIREKIND.metrics_token:
         return None
     if not _counting:
-        _counting.append(Counting(settings.FIREKIND.data_dir / "metrics" / socket.gethostname()))
+        try:
+            _counting.append(Counting(settings.FIREKIND.data_dir / "metrics" / socket.gethostname()))
+        except RuntimeError:  # the answer to be counted must reach its caller all the same
+            return None
         live_stream.watchers.append(_counting[0].streams)
     return _counting[0]
 

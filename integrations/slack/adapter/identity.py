@@ -73,7 +73,8 @@ class Identity:
 
     def learn(self) -> None:
         """Ask in the background, so that links use the workspace's own domain from the first message on."""
-        threading.Thread(target=self._try, name="slack-identity", daemon=True).start()
+        with suppress(RuntimeError):  # no thread can be had: whoever needs it asks
+            threading.Thread(target=self._try, name="slack-identity", daemon=True).start()
 
     def _try(self) -> None:
         with suppress(VendorError):

@@ -6,13 +6,14 @@ import logging
 import threading
 import traceback
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
 from django.db import connections
 
+from incidents.claiming.patient_threads import NoThread, PatientThreads
 from integrations.slack.interaction.slack_event import Deed
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ AT_ONCE: Final = 2
 WAITING: Final = 100  # more are dropped, because no one would wait that long for them
 
 _late: ContextVar[list[Deed] | None] = ContextVar("late", default=None)
-_pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="afterwards")
+_pool = PatientThreads(AT_ONCE, thread_name_prefix="afterwards")
 _room = threading.BoundedSemaphore(WAITING)
 
 
@@ -47,7 +48,11 @@ def begin(deeds: Iterable[Deed]) -> None:
     """Start the work in other threads, without waiting for it."""
     for deed in deeds:
         if _room.acquire(blocking=False):
-            _pool.submit(_carry_out, deed).add_done_callback(_ended)
+            try:
+                _pool.submit(_carry_out, deed).add_done_callback(_ended)
+            except NoThread:
+                _room.release()
+                log.warning("nothing is done after an answer: no thread could be started")
 
 
 def _carry_out(deed: Deed) -> None:

@@ -7,12 +7,13 @@ import math
 import threading
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Final, TypeVar
 
 from django.db import connections
 
+from incidents.claiming.patient_threads import NoThread, PatientThreads
 from incidents.outages import answer_time
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
@@ -23,7 +24,7 @@ WAIT_S: Final = 0.8  # of Slack's three seconds, or less if the database took mo
 AT_ONCE: Final = 24  # calls that may wait while Slack is slow; further ones fail at once
 
 T = TypeVar("T")
-_pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="soon")
+_pool = PatientThreads(AT_ONCE, thread_name_prefix="soon")
 _room = threading.BoundedSemaphore(AT_ONCE)
 
 
@@ -31,7 +32,11 @@ def asked(request: Callable[[], T]) -> Future[T]:
     """Start a call in another thread and wait a moment; it continues if that was too short."""
     if not _room.acquire(blocking=False):
         return _refused()
-    begun: Future[T] = _pool.submit(copy_context().run, _asked, request)
+    try:
+        begun: Future[T] = _pool.submit(copy_context().run, _asked, request)
+    except NoThread:
+        _room.release()
+        return _refused()
     wait([begun], timeout=min(WAIT_S, answer_time.left_s()))
     return begun
 
