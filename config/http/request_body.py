@@ -21,6 +21,7 @@ PATIENCE_S = 5.0  # to let a sender finish that has not looked at the response y
 PATIENCE_BYTES = 64 << 20
 PATIENCE_AT_ONCE = 32
 DIGITS = 15
+TURNS = 3  # of the loop: one reads a connection's end, the next reports it
 SPOOL = settings.FILE_UPLOAD_TEMP_DIR
 _patient = asyncio.Semaphore(PATIENCE_AT_ONCE)
 
@@ -57,6 +58,21 @@ async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, a
     among.complete(arrival)
     _rewind(file)
     return file
+
+
+async def is_sender_gone(receive: Receive) -> bool:
+    """Return whether the sender of a whole request has hung up already.
+
+    So it did if this process stood still (paused with its host, or starved) for longer than the sender waits: then the
+    system has kept the request and, right behind it, its end.
+    """
+    end = asyncio.ensure_future(receive())
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+    if not end.done():
+        end.cancel()
+        return False
+    return bool(end.result()["type"] == "http.disconnect")
 
 
 def _rewind(file: IO[bytes]) -> None:

@@ -145,6 +145,9 @@ class Application(ASGIHandler):
             if _is_event(scope) and early.is_talk(**_signed(scope, body)):
                 body.close()
                 return HttpResponse()
+            if _is_of_a_person(scope) and await request_body.is_sender_gone(receive):
+                body.close()
+                raise RequestAborted
             return await self._answer(scope, body)
 
     def _arriving_at(self, path: str) -> Arrivals:
@@ -189,7 +192,7 @@ class Application(ASGIHandler):
         apart = self._files if gate.concerns(scope["path"]) else self._signs.get(scope["path"])
         if apart is not None:
             return (await self._in_thread(apart, scope, body))[0]
-        if scope["path"].startswith(DOORS) and not _is_event(scope):
+        if _is_of_a_person(scope):
             in_time = answer_time.until(time.monotonic() + answer_time.SLACK_S)
             with in_time, self._people.one(), self._overdue.one_after(OVERDUE_S):
                 return await self._in_turn(self._commands_line, self._commands, scope, body)
@@ -273,6 +276,11 @@ def _is_event(scope: Scope) -> bool:
     if scope["path"] != EVENTS_PATH or scope["method"] != "POST":
         return False
     return any(name == b"content-type" and value.startswith(b"application/json") for name, value in scope["headers"])
+
+
+def _is_of_a_person(scope: Scope) -> bool:
+    """Return whether someone in Slack waits for the answer: Slack shows them an error after three seconds."""
+    return scope["path"].startswith(DOORS) and not _is_event(scope)
 
 
 def _signed(scope: Scope, body: IO[bytes]) -> dict[str, Any]:
