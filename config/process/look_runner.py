@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from django.db import Error, connection
 
 from incidents.claiming.keyed_executor import begun
-from incidents.outages import migrated
+from incidents.outages import database_watch, migrated
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +99,7 @@ class LookRunner:
                 log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
                 self._failing.add(name)
                 migrated.is_missed_by(error)  # logs it, if migrations are missing
+            database_watch.renew_pool()
             connection.close()
         except BaseException:  # logged, so that no thread dies silently; waiting looks get another one
             log.exception("%s was interrupted", name)

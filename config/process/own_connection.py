@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections
+
+from incidents.outages import database_watch
 
 ONE: Final = {"min_size": 0, "max_size": 1}
 
@@ -27,6 +29,9 @@ def kept_for(purpose: str) -> Iterator[None]:
     own = connections[purpose] = connections[DEFAULT_DB_ALIAS] = type(ours)(apart, purpose)
     try:
         yield
+    except Error:
+        database_watch.renew_pool()
+        raise
     finally:
         own.close()
         connections[DEFAULT_DB_ALIAS] = ours

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from config.database import POOL
 from config.process import own_connection
+from incidents.outages import database_watch
 from workflows.models import WorkerProcess
 from workflows.status import workers
 
@@ -73,3 +74,29 @@ def test_without_a_pool_nothing_changes(db: None) -> None:
     before = connections[DEFAULT_DB_ALIAS]
     with own_connection.kept_for("heartbeats"):
         assert connections[DEFAULT_DB_ALIAS] is before
+
+
+def test_a_pool_whose_own_threads_could_not_be_started_is_given_up_for_another(
+    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts as open, and would have no connection until the process is restarted."""
+
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    before, made = connections[DEFAULT_DB_ALIAS], pooled()
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", start)
+        with pytest.raises(RuntimeError):
+            made.ensure_connection()
+    connections[POOLED] = connections[DEFAULT_DB_ALIAS] = made
+    try:
+        with pytest.raises(OperationalError) as failed:
+            made.ensure_connection()
+        assert database_watch.is_to_blame(failed.value)
+        made.ensure_connection()
+    finally:
+        connections[DEFAULT_DB_ALIAS] = before
+        del connections[POOLED]
+        made.close()
+        pooled().close_pool()

@@ -261,6 +261,20 @@ def _wait_in_the_pool(length_s: float) -> None:
         pool.timeout = length_s
 
 
+def renew_pool() -> None:
+    """Give up a pool whose own threads could not be started: another one may have more luck.
+
+    It counts as open, but nothing in it makes connections, so that every caller would wait in vain.
+    """
+    ours: Any = connections[DEFAULT_DB_ALIAS]
+    if (pool := getattr(ours, "pool", None)) is None:
+        return
+    with pool._lock:  # noqa: SLF001 (it is held while they are started)
+        is_idle = not pool.closed and len(pool._workers) < pool.num_workers  # noqa: SLF001 (nothing public says so)
+    if is_idle and ours._connection_pools.pop(ours.alias, None) is not None:  # noqa: SLF001 (Django's own, by alias)
+        log.warning("the connection pool could not start its threads, and is given up for another one")
+
+
 def is_away() -> bool:
     """Return whether the database did not respond when last checked; makes no query."""
     return database.open_since is not None
@@ -273,6 +287,7 @@ def is_to_blame(error: BaseException | None) -> bool:
     """
     if error is None or not says_so(error):
         return False
+    renew_pool()
     if not is_away() and (has_ended(error) or was_too_slow(error) or answers()):
         why = state_of(error) or type(error.__cause__ or error).__name__
         log.warning("the database answers, and what was asked of it ended with %s", why)
