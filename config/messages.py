@@ -31,7 +31,7 @@ CONFIGURATION = {
     "accept_content": ["json"],
     "timezone": "UTC",
     # Tasks spend nearly all their time waiting for vendors: threads keep many calls in flight in a few megabytes.
-    "worker_pool": "threads",
+    "worker_pool": "config.process.task_pool:TaskThreads",
     "worker_concurrency": 16,
     "worker_prefetch_multiplier": 1,
     "worker_redirect_stdouts": False,
