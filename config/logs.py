@@ -147,7 +147,7 @@ LOGGING: dict[str, Any] = {
         # Below this level both print whole requests, including tokens and people's words.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},
-        # Its own lines would quote errors, and wait for whoever reads the log.
+        # Its own lines would quote errors, and wait for the log's reader.
         "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         # A refused request is the sender's problem; its path may contain a codename.
         "django.request": {"level": "ERROR"},

@@ -1,7 +1,7 @@
 """Write log lines to standard error, and wait for no one who does not take them.
 
-Whatever collects a log may hang, and a pipe that is full blocks whoever writes: the thread that logs holds the lock of
-all others that log, so that in the end the whole process stands still, with everyone who waits for its answers.
+A log's collector may hang, and a full pipe blocks its writer: the thread that logs holds the lock of all others that
+log, so that in the end the whole process stands still, with everyone who waits for its answers.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ class NoThread(Exception):
 class PatientThreads(ThreadPoolExecutor):
     """A pool in which work waits for the threads there are if the system has no further one to spare.
 
-    Python's own pool raises an error then, and keeps the work: whoever asked is told that it failed, and a thread that
+    Python's own pool raises an error then, and keeps the work: the caller is told that it failed, and a thread that
     becomes free does it all the same.
     """
 

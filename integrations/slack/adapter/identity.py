@@ -73,7 +73,7 @@ class Identity:
 
     def learn(self) -> None:
         """Ask in the background, so that links use the workspace's own domain from the first message on."""
-        with suppress(RuntimeError):  # no thread can be had: whoever needs it asks
+        with suppress(RuntimeError):  # no thread can be had: the first use of an answer asks
             threading.Thread(target=self._try, name="slack-identity", daemon=True).start()
 
     def _try(self) -> None:
