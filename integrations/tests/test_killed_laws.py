@@ -183,9 +183,7 @@ def outcome(story: MortalStory) -> dict[str, Any]:
 
 
 @contextmanager
-def begun(
-    built: Duty, first: str, deaths: dict[int, float], lengths: list[int] | None = None
-) -> Iterator[MortalStory]:
+def begun(built: Duty, first: str, deaths: dict[int, float], lengths: list[int] | None = None) -> Iterator[MortalStory]:
     """An incident declared and nothing of it carried out yet; all of it is rolled back afterwards."""
     with standing_by.copied(built) as duty, transaction.atomic(), pytest.MonkeyPatch.context() as patch:
         house = duty.house
