@@ -76,6 +76,7 @@ class Network:
         self.streams = 0  # open now
         self._to = urlsplit(to)
         self._generation = 0
+        self._clients: set[asyncio.Task[None] | None] = set()  # without it, one whose browser went away is collected
         self._loop = asyncio.new_event_loop()
 
     def forget(self) -> None:
@@ -109,13 +110,15 @@ class Network:
             await asyncio.sleep(0.05)  # connections close, and those accepted meanwhile have their task
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        born = self._generation
+        born, task = self._generation, asyncio.current_task()
+        self._clients.add(task)
         try:
             with suppress(OSError, asyncio.IncompleteReadError):
                 while await self._one(reader, writer, born):
                     pass
         finally:
             writer.transport.abort()
+            self._clients.discard(task)
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, born: int) -> bool:
         head = await _head(reader)
