@@ -11,6 +11,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from stack.services import chromium
 from stack.supervisor.running import Stack
+from tests.browser.pace import with_pace
 from tests.browser.seats import Seats
 
 if TYPE_CHECKING:
@@ -59,12 +60,15 @@ def sit(seats: Seats, running_stack: Stack) -> Iterator[Sit]:
 
 
 def tabs_of(sit: Sit, who: str, addresses: Sequence[str]) -> dict[str, Page]:
-    """Open each URL in its own tab, four per browser of someone, because a browser has six connections."""
+    """Open each URL in its own tab, four per browser of someone, because a browser has six connections.
+
+    Their clocks can run `faster`.
+    """
     tabs: dict[str, Page] = {}
     for first in range(0, len(addresses), 4):
         browser = sit(who).context
         for address in addresses[first : first + 4]:
-            tabs[address] = browser.new_page()
+            tabs[address] = with_pace(browser.new_page())
             tabs[address].goto(address)
     return tabs
 

@@ -13,6 +13,7 @@ from stack.chaos.faults.freezing import frozen
 from stack.services import postgres
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare, tabs_of
+from tests.browser.pace import faster
 from tests.browser.test_closing_pages import send
 
 if TYPE_CHECKING:
@@ -48,14 +49,16 @@ SHOWN: Final = r"""() => [...document.querySelectorAll("#newest .event")].map((o
 @contextmanager
 def web_killed(stack: Stack, tabs: list[Page]) -> Iterator[None]:
     stack.kill9("web")
-    yield
+    with faster(*tabs):
+        yield
     stack.start("web")
 
 
 @contextmanager
 def database_gone(stack: Stack, tabs: list[Page]) -> Iterator[None]:
     postgres.stop(stack.servers["postgres"])
-    yield
+    with faster(*tabs):
+        yield
     stack.servers["postgres"].start()
 
 

@@ -16,6 +16,7 @@ from stack.outside import waiting
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare
 from tests.browser.network import NONE, PORTAL, Network, NetworkFault, network
+from tests.browser.pace import hurry, with_pace
 from tests.browser.test_behind import NOTES, is_caught_up
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SOON_S: Final = 60
+FASTER: Final = 5  # a time-out of ten seconds takes two, which a busy machine needs to answer
 CONNECTIONS: Final = 6  # that a browser opens to one address
 WORDS: Final = "The pool is empty, and we know why"
 SEVERAL: Final = 8
@@ -88,17 +90,25 @@ def settled(tabs: dict[tuple[str, str], Page], expected: dict[tuple[str, str], s
     return {key: said for key, said in states(tabs).items() if said != expected[key]}
 
 
+def opened(ada: Page, here: str, networks: dict[str, Network]) -> dict[tuple[str, str], Page]:
+    """Open a page behind each network, where possible with a faster clock."""
+    tabs: dict[tuple[str, str], Page] = {}
+    for name, one in networks.items():
+        for path in (here, "/oncall/") if name == "portal" else (here,):
+            tabs[name, path] = tab = with_pace(ada.context.new_page())
+            tab.goto(f"{one.url}{path}")
+            tab.evaluate(WATCHED)
+            if name != "delays":  # it delays by seconds
+                hurry(tab, FASTER)
+    return tabs
+
+
 def test_a_page_says_when_it_is_behind_and_catches_up_through_any_network(
     sit: Sit, running_stack: Stack, networks: dict[str, Network]
 ) -> None:
     ada = sit("Ada")
     here = f"/incidents/{declare(ada, 'The pump coughs')}/"
-    tabs: dict[tuple[str, str], Page] = {}
-    for name, one in networks.items():
-        for path in (here, "/oncall/") if name == "portal" else (here,):
-            tabs[name, path] = tab = ada.context.new_page()
-            tab.goto(f"{one.url}{path}")
-            tab.evaluate(WATCHED)
+    tabs = opened(ada, here, networks)
     for name, one in networks.items():
         one.fault = (PASSES | BLOCKS)[name]
         if name == "forgets connections":
@@ -121,8 +131,9 @@ def test_tabs_leave_connections_to_each_other(sit: Sit, running_stack: Stack) ->
     with network(running_stack.base_url) as one:
         tabs = []
         for _ in range(SEVERAL):
-            tab = ada.context.new_page()
+            tab = with_pace(ada.context.new_page())
             tab.goto(f"{one.url}{here}")
+            hurry(tab, FASTER)
             tabs.append(tab)
         assert 0 < one.streams < CONNECTIONS
         tabs[-1].locator("#text").fill("note 1.")
@@ -227,7 +238,7 @@ def test_a_page_whose_scripts_did_not_arrive_says_that_it_is_not_updating(sit: S
 
 
 def test_a_laptop_that_wakes_without_a_network_says_so_before_anything_fails(sit: Sit, running_stack: Stack) -> None:
-    page = sit("Ada")
+    page = with_pace(sit("Ada"))
     here = f"/incidents/{declare(page, 'The pump coughs')}/"
     held: list[Route] = []
     page.evaluate("() => { htmx.config.timeout = 0; AbortSignal.timeout = () => new AbortController().signal; }")
@@ -241,6 +252,7 @@ def test_a_laptop_that_wakes_without_a_network_says_so_before_anything_fails(sit
     for route in held:
         route.abort()
     page.unroute("**")
+    hurry(page, FASTER)
     write(running_stack, here, first=0, last=1)
     expect(page.locator("#newest")).to_contain_text("note 0.")
     expect(page.locator("#offline")).to_be_hidden()

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare, tabs_of
+from tests.browser.pace import hurry
 from tests.browser.test_closing_pages import send
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -35,6 +36,8 @@ def test_every_open_page_leads_to_the_sign_in_and_back(sit: Sit, running_stack: 
     typed = {tabs[path if path.startswith("/d") else f"{here}{path}"]: field for path, field in TYPED.items()}
     for tab, field in typed.items():
         tab.locator(field).fill(HALF)
+    for tab in tabs.values():
+        hurry(tab)
     running_stack.manage("shell", "--no-imports", "-c", ENDED)
     for path, tab in tabs.items():
         expect(tab.get_by_text("You're signed out"), path).to_be_visible(timeout=SOON_MS)
