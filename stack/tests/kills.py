@@ -26,6 +26,12 @@ LAPSE_READING = """
      WHERE state = 'reading' AND leased_until IS NOT NULL
 """
 
+# A request either got a response or died with its worker: none is still under way, and has to be waited for.
+NONE_ON_THEIR_WAY = """
+    UPDATE workflows_effect SET tried_at = NULL, due_at = least(due_at, now())
+     WHERE state <> 'running' AND (unsure AND tried_at IS NOT NULL OR state = 'waiting' AND due_at > now())
+"""
+
 
 def places(*kinds: str) -> set[str]:
     """Return every failpoint around these kinds of effects."""
@@ -76,6 +82,13 @@ def killed(stack: Stack, codename: str, *dies_at: str, process: str = "worker") 
     return {place for place in dies_at if one.has_said(f"{failpoints.DIES}{place}")}
 
 
+def hurried(stack: Stack, records: Records, codename: str) -> bool:
+    """Skip back-off and late requests, and return whether nothing is owed to an incident."""
+    with psycopg.connect(stack.database_url) as operator:
+        operator.execute(NONE_ON_THEIR_WAY)
+    return records.settled(codename)
+
+
 def started(stack: Stack, process: str = "worker", *, dies_at: Iterable[str] = ()) -> None:
     """Start a process unless it runs, and have it find at once what is due, including the last one's claims."""
     if not stack.processes[process].alive:
@@ -92,8 +105,8 @@ def started(stack: Stack, process: str = "worker", *, dies_at: Iterable[str] = (
 
 
 def hint(stack: Stack) -> None:
-    """Have the sweeps run now, instead of at the next beat."""
+    """Have the sweeps run now, and the tracker asked what changed, which is otherwise asked once a minute."""
     with Celery("tests", fixups=[], set_as_current=False) as app:
         app.conf.update({**CONFIGURATION, "broker_url": stack.env["REDIS_URL"]})
-        for name in ("workflows.tasks.sweep", "evidence.tasks.sweep"):
+        for name in ("workflows.tasks.sweep", "evidence.tasks.sweep", "workflows.tasks.look_at_tickets"):
             app.send_task(name)

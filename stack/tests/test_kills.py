@@ -13,7 +13,7 @@ import pytest
 
 from stack.outside import Records, SandboxTracker, until
 from stack.supervisor.running import Stack
-from stack.tests.kills import PATIENCE_S, killed, killed_everywhere, started
+from stack.tests.kills import PATIENCE_S, hint, hurried, killed, killed_everywhere, started
 from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
@@ -53,12 +53,19 @@ def until_settled(stack: Stack, codename: str) -> dict[str, Any]:
     return show(stack, codename)
 
 
+def settled_after_kills(stack: Stack, codename: str) -> dict[str, Any]:
+    """Do the same where requests died with their workers."""
+    with closing(Records(stack.database_url)) as records:
+        until(lambda: hurried(stack, records, codename), what=f"nothing is owed to {codename}", timeout_s=PATIENCE_S)
+    return show(stack, codename)
+
+
 def test_a_worker_killed_at_every_point_leaves_nothing_undone_and_nothing_twice(stack: Stack) -> None:
     stack.stop("worker")
     calls_before = ask(stack, "/sandbox/calls")["next"]
     codename = declared(stack, "Killed around everything")
     killed_everywhere(stack, codename, *KINDS)
-    shown = until_settled(stack, codename)
+    shown = settled_after_kills(stack, codename)
 
     assert {effect["state"] for effect in shown["effects"]} == {"done"}
     (channel,) = [one for one in ask(stack, "/sandbox/state")["channels"] if one["name"].startswith(f"inc-{codename}")]
@@ -100,7 +107,8 @@ def test_a_ticket_is_opened_once_and_in_step_when_the_worker_is_killed_before_it
     named = {"project": ticket["project"], "n": ticket["n"]}
     tracker.act("rename", **named, title="Rotate every key")  # meanwhile, by someone there
     started(stack)
-    until_settled(stack, codename)
+    settled_after_kills(stack, codename)
+    hint(stack)
     assert [one["title"] for one in tracker.tickets()[before:]] == ["Rotate every key"]
     until(lambda: followup(stack, codename)["text"] == "Rotate every key", what="the follow-up was not renamed")
 
@@ -109,7 +117,8 @@ def test_a_ticket_is_opened_once_and_in_step_when_the_worker_is_killed_before_it
     assert killed(stack, codename, dies_at) == {dies_at}
     tracker.act("assign", **named, owner="mateo")
     started(stack)
-    until_settled(stack, codename)
+    settled_after_kills(stack, codename)
+    hint(stack)
     until(lambda: followup(stack, codename)["email"] == "mateo@example.com", what="nobody heard who has it")
     assert [(one["state"], one["owner"]) for one in tracker.tickets()[before:]] == [("done", "mateo")]
     assert followup(stack, codename)["state"] == "done"

@@ -10,7 +10,7 @@ import pytest
 from integrations.slack.adapter.cards import notification
 from stack.supervisor.running import Stack
 from stack.tests.kills import killed_everywhere
-from stack.tests.test_kills import ask, declared, show, until_settled
+from stack.tests.test_kills import ask, declared, settled_after_kills, show, until_settled
 from workflows.planning.wording import cards
 
 pytestmark = pytest.mark.workers
@@ -51,7 +51,7 @@ def test_a_worker_killed_on_the_way_to_private_says_nothing_new_in_public(stack:
     killed_everywhere(stack, codename, *kinds, after_each=lambda: spoken.append(nothing_new(before, public(stack))))
     assert spoken
     assert all(spoken)
-    shown = until_settled(stack, codename)
+    shown = settled_after_kills(stack, codename)
 
     assert not [effect for effect in shown["effects"] if effect["state"] != "done"]
     assert "Keys leaked" not in " ".join(public(stack).values())
