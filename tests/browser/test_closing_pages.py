@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from incidents.models import page_routes
 from incidents.tests.test_pages_access import routes
+from stack.short_runs import WalkPart
 from tests.browser.conftest import Sit, declare
 from tests.browser.truth import expect_true
 
@@ -128,13 +129,13 @@ def left_open(sit: Sit, addresses: Sequence[str]) -> list[tuple[str, Page]]:
     return left
 
 
-def test_every_page_of_an_incident_closes_for_those_left_behind_and_for_nobody_else(sit: Sit) -> None:
+def test_every_page_of_an_incident_closes_for_those_left_behind_and_for_nobody_else(sit: Sit, part: WalkPart) -> None:
     ada, staying = sit("Ada"), sit("Ada")
     here = prepared(ada)
     found = pages_of(ada, here)
     assert {route for route, pages in found.items() if not pages} == NO_PAGES, "what is a page closes by itself"
     pages = [one for several in found.values() for one in several]
-    left = left_open(sit, pages)
+    left = left_open(sit, part.of(pages))
     staying.goto(f"{here}evidence/1/")
     expect(staying.locator(".sentence").first).to_be_visible()
     retype_to_private(ada, here)

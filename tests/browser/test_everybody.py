@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from stack.short_runs import WalkPart
 from tests.browser.axe import OF_COLOUR, faults, faults_everywhere
 from tests.browser.conftest import Sit, declare, declare_by_hand
 from tests.browser.walk import tab_to
@@ -55,11 +56,13 @@ def gone_through_a_few_things(page: Page) -> str:
     return here
 
 
-def test_axe_finds_nothing_on_any_page_none_is_wider_than_a_phone_and_all_begin_at_one_place(sit: Sit) -> None:
+def test_axe_finds_nothing_on_any_page_none_is_wider_than_a_phone_and_all_begin_at_one_place(
+    sit: Sit, part: WalkPart
+) -> None:
     page = sit("Ada")
     here = gone_through_a_few_things(page)
     wrong = []
-    for path in (*PAGES, *OF_ONESELF, *(here + path for path in OF_AN_INCIDENT)):
+    for path in part.of((*PAGES, *OF_ONESELF, *(here + path for path in OF_AN_INCIDENT))):
         page.goto(path)
         wrong += [f"{path} begins {page.evaluate(STARTS)} px away"] if page.evaluate(STARTS) else []
         wrong += faults_everywhere(page)

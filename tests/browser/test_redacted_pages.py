@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
+from stack.short_runs import WalkPart
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare
 from tests.browser.test_closing_pages import left_open, pages_of, prepared
@@ -55,7 +56,7 @@ GONE: Final = "word => !document.documentElement.outerHTML.includes(word)"
 LISTS: Final = ("/", "/?q=password", "/follow-ups", "/reviews")
 
 
-def test_every_open_page_lets_go_of_what_is_redacted(sit: Sit, running_stack: Stack) -> None:
+def test_every_open_page_lets_go_of_what_is_redacted(sit: Sit, running_stack: Stack, part: WalkPart) -> None:
     ada = sit("Ada")
     here = prepared(ada)
     codename = here.strip("/").rpartition("/")[2]
@@ -66,7 +67,7 @@ def test_every_open_page_lets_go_of_what_is_redacted(sit: Sit, running_stack: St
     ]
     showing = [one for one in (*pages, *LISTS) if SECRET in ada.request.get(one).text()]
     assert len(showing) > 4, showing
-    left = left_open(sit, showing)
+    left = left_open(sit, part.of(showing))
     running_stack.manage("shell", "--no-imports", "-c", REDACTED.format(codename=codename))
     wrong = []
     for address, tab in left:
