@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from incidents.live.live_stream import HELLO
 from tests.browser.conftest import Sit
+from tests.browser.pace import hurry, with_pace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 NAMED, AT_ONCE = 250, 100
+FASTER = 5  # than to ask for the next ones after five seconds
 ROWS = """count => {
   const list = document.createElement("ul");
   list.id = "many";
@@ -57,12 +59,13 @@ def rows(page: Page) -> set[str]:
 
 
 def test_a_page_that_names_many_drops_any_of_them_that_closes(sit: Sit) -> None:
-    page = sit("Marcus")
+    page = with_pace(sit("Marcus"))
     gone: set[str] = set()
     questions: list[tuple[bool, list[str]]] = []
     page.route("**/closings/stream*", answering(gone, questions))
     page.add_init_script(f"({COUNTED})()")
     page.goto("/types/")
+    hurry(page, FASTER)
     page.evaluate(ROWS, NAMED)
     everything = {f"row-{n}" for n in range(NAMED)}
     for closing in ({"row-100", "row-249"}, {"row-0", "row-99", "row-150", "row-248"}, {"row-200"}):
@@ -91,18 +94,19 @@ def test_a_page_that_names_few_asks_nothing_beside_its_stream(sit: Sit) -> None:
 
 
 def test_a_tab_that_is_looked_at_again_asks_about_all_at_once(sit: Sit) -> None:
-    page = sit("Marcus")
+    page = with_pace(sit("Marcus"))
     gone: set[str] = set()
     questions: list[tuple[bool, list[str]]] = []
     page.route("**/closings/stream*", answering(gone, questions))
     page.goto("/types/")
+    hurry(page, FASTER)
     page.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away === true, configurable: true })")
     page.evaluate(ROWS, NAMED)
     page.wait_for_timeout(1500)
     page.evaluate("() => { window.away = true; document.dispatchEvent(new Event('visibilitychange')); }")
     page.wait_for_timeout(500)
     questions.clear()
-    page.wait_for_timeout(6000)
+    page.wait_for_timeout(6000 / FASTER)
     assert not questions, "nobody looks at it"
     gone |= {"row-249", "row-120"}
     page.evaluate("() => { window.away = false; document.dispatchEvent(new Event('visibilitychange')); }")

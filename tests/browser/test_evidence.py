@@ -10,12 +10,14 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import faults_everywhere
 from tests.browser.conftest import Sit, declare
+from tests.browser.pace import hurry, with_pace
 
 if TYPE_CHECKING:
     from playwright.sync_api import FilePayload, Page
 
 pytestmark = pytest.mark.browser
 
+FASTER = 5  # than once in ten seconds
 FOLDED = b"main;serve;price_basket;hash 61\nmain;serve;render 39\n"
 
 
@@ -47,12 +49,14 @@ def test_what_is_dropped_is_read_and_shown_to_everybody_on_the_incident(ada: Pag
 
 def test_what_others_do_with_evidence_is_seen_on_its_pages(ada: Page, sit: Sit) -> None:
     here = f"{ada.url}evidence/"
-    every, one = sit("Mateo"), sit("Hannah")
+    every, one = with_pace(sit("Mateo")), with_pace(sit("Hannah"))
     every.goto(here)
+    hurry(every, FASTER)
     ada.goto(here)
     ada.set_input_files("#files", [payload("cpu.folded", FOLDED)])
     expect(every.locator("#proof-1 .measured")).to_contain_text("61 % of samples", timeout=30_000)
     one.goto(f"{here}1/")
+    hurry(one, FASTER)
     ada.goto(f"{here}../findings/")
     ada.get_by_label("Hypothesis").fill("It hashes each basket twice")
     ada.get_by_role("button", name="Add hypothesis").click()

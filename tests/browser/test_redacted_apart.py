@@ -9,10 +9,12 @@ from playwright.sync_api import expect
 
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare
+from tests.browser.pace import hurry, with_pace
 from tests.browser.test_closing_pages import retype_to_private
 from tests.browser.test_redacted_pages import GONE, SECRET, SOON_MS
 
 pytestmark = pytest.mark.browser
+FASTER: Final = 5  # than once in ten seconds
 HELD: Final = """
 from django.utils import timezone
 from incidents import lifecycle
@@ -40,7 +42,7 @@ lifecycle.redact(incident, n=Event.objects.get(incident=incident, kind="opening"
 
 
 def test_an_open_list_of_alerts_lets_go_of_a_title_and_follows_the_others(sit: Sit, running_stack: Stack) -> None:
-    ada, reader = sit("Ada"), sit("Marcus")
+    ada, reader = with_pace(sit("Ada")), with_pace(sit("Marcus"))
     codename = declare(ada, "The vault answers strangers")
     running_stack.manage("shell", "--no-imports", "-c", ALERTED.format(codename=codename))
     ada.goto(f"/incidents/{codename}/lead")
@@ -49,6 +51,8 @@ def test_an_open_list_of_alerts_lets_go_of_a_title_and_follows_the_others(sit: S
     expect(ada.get_by_role("button", name="Redact")).to_be_visible()
     reader.goto(f"/incidents/{codename}/alerts")
     expect(reader.locator(".alert")).to_have_count(2)
+    for page in (ada, reader):
+        hurry(page, FASTER)
     running_stack.manage("shell", "--no-imports", "-c", ALERT_REDACTED.format(codename=codename))
     for page in (ada, reader):
         page.wait_for_function(GONE, arg=SECRET, timeout=SOON_MS)
@@ -57,12 +61,13 @@ def test_an_open_list_of_alerts_lets_go_of_a_title_and_follows_the_others(sit: S
 
 
 def test_an_open_summary_lets_go_of_what_it_said_also_for_those_outside(sit: Sit, running_stack: Stack) -> None:
-    ada, outside = sit("Ada"), sit("Marcus")
+    ada, outside = sit("Ada"), with_pace(sit("Marcus"))
     codename = declare(ada, "The vault answers strangers")
     retype_to_private(ada, f"/incidents/{codename}/")
     made = running_stack.manage("shell", "--no-imports", "-c", OPENED.format(codename=codename))
     outside.goto(f"/summaries/{made.stdout.strip().splitlines()[-1]}")
     expect(outside.locator("main")).to_contain_text(SECRET)
+    hurry(outside, FASTER)
     running_stack.manage("shell", "--no-imports", "-c", OPENING_REDACTED.format(codename=codename))
     outside.wait_for_function(GONE, arg=SECRET, timeout=SOON_MS)
     expect(outside.locator("main")).to_contain_text("This summary was redacted.")
