@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from config.env import ROOT
+from stack.tests import syntax
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +63,7 @@ def classes() -> dict[str, list[str]]:
     """Return the modules that define each public class."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in modules():
-        for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+        for node in syntax.tree(ROOT / path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path.as_posix())
     return places
@@ -107,7 +108,7 @@ def test_every_folder_says_in_a_sentence_what_it_is_for() -> None:
     silent = [
         folder.as_posix()
         for folder in sorted(folders)
-        if not ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8")))
+        if not ast.get_docstring(syntax.tree(ROOT / folder / "__init__.py"))
     ]
     assert not silent
 

@@ -14,6 +14,7 @@ from functools import cache
 import pytest
 
 from config.env import ROOT
+from stack.tests import syntax
 
 # Beginnings of passages that promise nothing: how-to, what we do not promise, and mere introductions.
 PROMISES_NOTHING = {
@@ -71,7 +72,7 @@ def held_by(listed: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 @cache
 def names_in(path: str) -> frozenset[tuple[str, ...]]:
     """Return what a test file defines: functions, classes, and the functions of each class."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    tree = syntax.tree(ROOT / path)
     named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     top = [one for one in tree.body if isinstance(one, named)]
     within = {(one.name, sub.name) for one in top for sub in one.body if isinstance(sub, named)}

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from config.env import ROOT
+from stack.tests import syntax
 
 APPS = ("audit", "config", "evidence", "incidents", "insights", "integrations", "reviews", "stack", "workflows")
 UNSEEN = {"tests", "migrations"}
@@ -35,7 +36,7 @@ def test_nothing_that_people_read_sounds_translated() -> None:
 
 def shown(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each string of a module with more than one word, unless it is a docstring or SQL, with its line."""
-    tree = ast.parse(path.read_text())
+    tree = syntax.tree(path)
     unread = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unread:
@@ -67,7 +68,7 @@ def explained() -> Iterator[tuple[Path, Iterator[tuple[int, str]]]]:
 def prose(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the comments and docstrings of a module, each with its first line."""
     source = path.read_text()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax.tree(path)):
         if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
             yield node.body[0].lineno, text
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -16,6 +16,7 @@ import pytest
 from integrations.pagerduty import checking, fake
 from integrations.pagerduty.protocol.rules import EVENT, find
 from integrations.pagerduty.tests.straight import StraightPager, StraightTransport, pager_on
+from stack.tests import syntax
 from workflows.pager_port import PageRequest, PageStatus
 from workflows.ports import VendorError
 
@@ -184,7 +185,7 @@ def requests_in_the_code() -> Iterator[str]:
     for path in sorted(HOME.rglob("*.py")):
         if path.name == "wire.py" or {"tests", "fake", "migrations"} & set(path.relative_to(HOME).parts):
             continue  # the wire passes on its arguments
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax.tree(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ASKS:
                 yield _named(f"{path.name}:{node.lineno}", node.args[: ASKS[node.func.attr]])
 

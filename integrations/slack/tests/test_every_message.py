@@ -33,6 +33,7 @@ from integrations.slack.tests.test_typed_everywhere import READ, WRITTEN
 from integrations.slack.tests.test_typed_laws import KINDS, STATES, messages
 from integrations.slack.tests.typed import controls
 from integrations.slack.tests.worst import NAME, TITLE, WORST, faults, told
+from stack.tests import syntax
 from workflows.models import Page
 from workflows.planning.facts import ChannelPost
 from workflows.planning.wording import cards as wording
@@ -61,7 +62,7 @@ def drawers() -> set[str]:
     for folder in DRAWING:
         for file in sorted((ROOT / folder).rglob("*.py")):
             if "tests" not in file.parts:
-                tree = ast.parse(file.read_text())
+                tree = syntax.tree(file)
                 named = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and _draws(one))
                 found |= {f"{file.relative_to(ROOT)}:{one.name}" for one in named}
     return found - ELSEWHERE

@@ -14,6 +14,7 @@ from django.core.management import call_command
 from integrations.slack import listeners, manifest
 from integrations.slack.protocol import setup
 from integrations.slack.protocol.rules import RULES
+from stack.tests import syntax
 
 HERE = Path(manifest.__file__).parent
 
@@ -26,7 +27,7 @@ def written() -> set[str]:
         node.value
         for file in files
         if not file.name.endswith("rules.py") and file.name != "manifest.py"
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in ast.walk(syntax.tree(file))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     return texts & set(RULES)

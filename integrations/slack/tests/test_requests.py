@@ -13,6 +13,7 @@ from slack_sdk import WebClient
 
 from integrations.slack.adapter import cards
 from integrations.slack.protocol.rules import RULES
+from stack.tests import syntax
 from workflows.planning.wording.card import Card
 
 HOME: Final = Path(__file__).parents[1]
@@ -36,7 +37,7 @@ def modules() -> Iterator[tuple[Path, ast.Module]]:
     """Parse every module that may talk to Slack."""
     for path in sorted(HOME.rglob("*.py")):
         if not {"tests", "fake", "migrations"} & set(path.relative_to(HOME).parts):
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+            yield path, syntax.tree(path)
 
 
 def sites() -> Iterator[Site]:
