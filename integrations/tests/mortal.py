@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import httpx2
@@ -16,6 +16,7 @@ from integrations.pagerduty.tests.straight import StraightTransport
 from integrations.slack.tests.straight import StraightWire
 
 Answer = TypeVar("Answer")
+WRITE: Final = re.compile(r"\s*(INSERT|UPDATE|DELETE|WITH)\b")
 SAVEPOINT: Final = re.compile(r'(SAVEPOINT|RELEASE SAVEPOINT|ROLLBACK TO SAVEPOINT) "([^"]+)"')
 
 
@@ -34,8 +35,10 @@ class Process:
 
     dies_at: int = 0
     moments: int = 0
+    commits: list[int] = field(default_factory=list)  # which of the moments may have recorded something for good
     is_dead: bool = False
     died: str = ""
+    depth: int = 0  # of the test's own transaction
 
     def passes(self, what: str) -> None:
         """Die here if it is time. Raises ``Dead``, also at every later moment."""
@@ -59,6 +62,8 @@ class Process:
             return execute(sql, params, many, context)  # as the database does by itself once the connection is gone
         try:
             self.passes(sql)
+            if len(connection.atomic_blocks) == self.depth and (kind == "RELEASE SAVEPOINT" or WRITE.match(sql)):
+                self.commits.append(self.moments)
         except Dead:
             if kind == "RELEASE SAVEPOINT":
                 execute(f'ROLLBACK TO SAVEPOINT "{name}"', None, False, context)
@@ -70,10 +75,10 @@ class Process:
 def mortal(monkeypatch: pytest.MonkeyPatch, process: Process) -> Iterator[Process]:
     """Do what happens inside in this process, and continue after the block when it died."""
     slack, pagerduty = StraightWire.call, StraightTransport.handle_request
-    enter, depth = transaction.Atomic.__enter__, len(connection.atomic_blocks)
+    enter, process.depth = transaction.Atomic.__enter__, len(connection.atomic_blocks)
 
     def entered(block: transaction.Atomic) -> None:
-        if len(connection.atomic_blocks) == depth:
+        if len(connection.atomic_blocks) == process.depth:
             patch.setattr(block, "savepoint", True)  # alone, this block would be a transaction
         enter(block)
 

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from evidence.models import Evidence, Finding
 from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant
+from integrations.tests.mortal import Process, mortal
 from integrations.tests.outsiders import verbs
 from integrations.tests.outsiders.scene import ANONYMOUS, MEMBER, OUTSIDER, OUTSIDERS, Scene
 from integrations.tests.outsiders.verbs import ACTED, ELSEWHERE, READS, UNASKED, Case, Verb
@@ -92,6 +94,19 @@ def test_they_do_for_those_who_take_part(scene: Scene, hidden: Incident, profile
         with contextlib.suppress(lifecycle.Refused):
             verb(case)
     assert marks(hidden) != before
+
+
+def test_each_of_them_is_recorded_as_a_whole_or_not_at_all(
+    scene: Scene, hidden: Incident, profiled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever its process is killed, nothing of it is half recorded: a single commit is the last thing it does."""
+    case = case_of(scene, MEMBER, hidden, scene.declare("Mail is late", type="security"))
+    for name, verb in {**ACTED, **ELSEWHERE}.items():
+        with transaction.atomic():
+            with contextlib.suppress(lifecycle.Refused), mortal(monkeypatch, Process()) as process:
+                verb(case)
+                assert process.commits == [process.moments], name
+            transaction.set_rollback(True)
 
 
 def test_what_is_hidden_from_them_is_no_original_either(scene: Scene, hidden: Incident) -> None:
