@@ -147,8 +147,8 @@ LOGGING: dict[str, Any] = {
         # Below this level both print whole requests, including tokens and people's words.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},
-        # Its own lines would quote errors, and wait for the log's reader.
-        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
+        # Its own lines would quote errors, and wait for the log's reader. It has set their levels, as it was told.
+        **{name: {"handlers": [], "propagate": True} for name in ("uvicorn", "uvicorn.error", "uvicorn.access")},
         # A refused request is the sender's problem; its path may contain a codename.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},

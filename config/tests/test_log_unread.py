@@ -116,3 +116,21 @@ def test_neither_the_server_nor_a_slip_of_ours_logs_what_people_wrote(form: str,
         log = started.communicate("go on\n")[1]
     assert SECRET not in log
     assert ("ValueError" if what == "traceback" else "TypeError") in log
+
+
+@pytest.mark.parametrize("level", ["info", "warning"])
+def test_the_server_logs_requests_if_it_was_told_to(level: str) -> None:
+    program = f"""
+import logging, logging.config
+import uvicorn
+from config import logs
+
+told = uvicorn.Config("config.asgi:application", log_level={level!r}, access_log={level == "info"})
+logging.config.dictConfig(logs.written("line"))
+access = logging.getLogger("uvicorn.access")
+if told.access_log and access.hasHandlers():  # as its protocol does
+    access.info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:9", "GET", "/health", "1.1", 200)
+logging.getLogger("uvicorn.error").info("Started server process")
+"""
+    log = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stderr
+    assert ('"GET /health HTTP/1.1" 200' in log) == ("Started" in log) == (level == "info")
