@@ -18,6 +18,11 @@ def every() -> Sequence[IncidentType]:
     return _read("")
 
 
+def usable() -> Sequence[IncidentType]:
+    """Return the types that a new incident may take, in their order."""
+    return _read("WHERE t.archived_at IS NULL")
+
+
 def private() -> Sequence[IncidentType]:
     """Return every private type, archived or not, in their order."""
     return _read("WHERE v.body ->> 'private' = 'true'")

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from incidents import codename_typed, lifecycle, still_seen, visibility
 from incidents.models import Incident, IncidentType, Person
+from incidents.policies import current_types
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
 SUFFIX: Final = re.compile(r"-\d$")  # of a channel whose name was taken
@@ -124,13 +125,13 @@ def options(incidents: Iterable[Incident]) -> list[blocks.Option]:
 
 def type_named(said: str) -> IncidentType | None:
     """Return the type with this name or, failing that, this slug; None when there is none."""
-    wanted, types = bare(said), list(IncidentType.objects.usable())
+    wanted, types = bare(said), current_types.usable()
     return next((one for called in CALLED for one in types if wanted in called(one)), None)
 
 
 def usable_type(slug: str) -> IncidentType:
     """Return the type with this slug, whatever other types are called. Raises ``Refused`` with the closest match."""
-    types = list(IncidentType.objects.usable())
+    types = current_types.usable()
     found = next((one for one in types if one.slug == slug), None)
     if found is not None:
         return found
@@ -145,7 +146,7 @@ def meant_type(said: str) -> IncidentType | None:
 
     An archived type is replaced by a usable one that is equally private, preferably the default.
     """
-    usable = list(IncidentType.objects.usable())
+    usable = current_types.usable()
     archived = IncidentType.objects.filter(archived_at__isnull=False).select_related("current")
     near = near_type(said, [*usable, *archived])
     if near is None or near.archived_at is None:

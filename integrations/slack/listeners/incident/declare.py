@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person, Source
+from incidents.policies import current_types
 from incidents.search import already_open
 from integrations.slack.interaction import carrying_out, incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
@@ -180,7 +181,7 @@ def modal(
 
     ``doubt`` is shown above everything else, ``already`` (similar open incidents) below the title.
     """
-    types = list(IncidentType.objects.usable())
+    types = current_types.usable()
     default = chosen or next((one for one in types if one.is_default), None)
     parts = [
         *carrying_out.warned(),
@@ -231,7 +232,7 @@ def modal(
     return blocks.modal(heading, parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=said)
 
 
-def type_options(types: list[IncidentType]) -> list[blocks.Option]:
+def type_options(types: Sequence[IncidentType]) -> list[blocks.Option]:
     """Return types as options, each with its description."""
     return [blocks.option(one.policy.name, one.slug, says=one.policy.says) for one in types]
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
+from incidents.policies import current_types
 from incidents.policies.policy import moves_room
 from integrations.slack.interaction import carrying_out, incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace
@@ -62,14 +63,14 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     if to is not None:
         plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
         return Open(modal(incident, to=to, plan=plan, because=because.strip()))
-    others = [one for one in IncidentType.objects.usable() if lifecycle.may_retype(incident, one)]
+    others = [one for one in current_types.usable() if lifecycle.may_retype(incident, one)]
     doubt = _doubt(written, incident_lookup.near_type(written, others))
     return Open(modal(incident, because=because.strip(), doubt=doubt))
 
 
 def _named(said: str) -> tuple[IncidentType | None, str]:
     """Split a text into a leading type and the reason after it: *to time bomb certificates expire*."""
-    to, rest = type_in_front.leading(said, IncidentType.objects.usable(), after=BEFORE, apart=True)
+    to, rest = type_in_front.leading(said, current_types.usable(), after=BEFORE, apart=True)
     because = REASON.match(rest)
     return to, rest[because.end() :] if because else rest
 
@@ -152,7 +153,7 @@ def modal(
     other type, because Slack accepts no empty list.
     """
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
-    types = [one for one in IncidentType.objects.usable() if lifecycle.may_retype(incident, one)]
+    types = [one for one in current_types.usable() if lifecycle.may_retype(incident, one)]
     if not types:
         raise lifecycle.Refused(ALONE_IN_USE.format(incident.policy.name, setup.base_url()))
     parts = [
