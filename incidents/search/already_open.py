@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
@@ -17,7 +18,7 @@ LOOKED_AT: Final = 200  # the newest open incidents, whose titles are compared
 SHOWN: Final = 3
 FIELDS: Final = ("id", "codename", "title", "declared_at")  # in the order of the model
 OPEN: Final = """
-    SELECT i.id, i.codename, i.title, i.declared_at FROM incidents_incident i
+    SELECT i.id, i.codename, i.title, i.declared_at::text FROM incidents_incident i
      WHERE i.active AND NOT i.is_drill AND {seen} ORDER BY i.declared_at DESC, i.id DESC LIMIT %s
 """
 KEPT: Final = 500  # cached titles: every declaration compares the same ones
@@ -50,7 +51,11 @@ def near(title: str, *, person: Person) -> list[Incident]:
         rows = {row[0]: row for row in cursor.fetchall()}
     counts = alike(said, {pk: words(other) for pk, _, other, _ in rows.values()})
     nearest = sorted(filter(counts.get, counts), key=lambda pk: -counts[pk])[:SHOWN]
-    return [Incident.from_db(connection.alias, FIELDS, rows[pk]) for pk in nearest]  # only the nearest are built
+    return [_built(*rows[pk]) for pk in nearest]  # and no other: most of a declaration would go into their times
+
+
+def _built(id: int, codename: str, title: str, declared_at: str) -> Incident:
+    return Incident.from_db(connection.alias, FIELDS, [id, codename, title, datetime.fromisoformat(declared_at)])
 
 
 @lru_cache(maxsize=KEPT)
