@@ -241,3 +241,35 @@ def test_a_channel_that_is_archived_again_and_again_is_tried_once_an_hour(house:
     assert announcements.retry(at=timezone.now() + timedelta(hours=2)) == 1
     house.settle(incident)
     assert not Effect.objects.filter(incident=incident, thing="announcement", state="failed").exists()
+
+
+@pytest.mark.parametrize("turns", [("reopen", "mend", "private"), ("mend", "reopen", "private"), ("private", "mend")])
+def test_what_may_have_been_announced_is_remembered_by_an_incident_that_ends_meanwhile(
+    house: House, turns: tuple[str, ...]
+) -> None:
+    """Its answer was lost, the channel was archived before anyone looked for it, and then it was resolved."""
+    dee = house.person("dee")
+    house.slack.faults.add("drop", method="chat.postMessage")
+    incident = lifecycle.declare("Keys leaked", by=dee, at=house.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=house.now())
+    perform.drain(incident.pk, side_by_side=False)
+    house.slack.faults.clear()
+    WAYS["archived"].lose(house)
+    lifecycle.resolve(incident, by=dee, at=house.now())
+    incident = house.settle(incident)
+    if turns[0] == "private":
+        lifecycle.reopen(incident, by=dee, at=house.now())
+        incident = house.settle(incident)
+    for turn in turns:
+        if turn == "mend":
+            WAYS["archived"].mend(house)
+            look(house, incident)
+        elif turn == "reopen":
+            lifecycle.reopen(incident, by=dee, at=house.now())
+        else:
+            incident = house.retype(incident, "security")
+        incident = house.settle(Incident.objects.get(pk=incident.pk))
+        assert len(announced(house, incident)) <= 1, "it is not announced twice"
+    for _ in range(2):
+        look(house, incident)
+    assert announced(house, incident) == []

@@ -120,7 +120,7 @@ def plan(desired: Desired, observed: Observed, *, tries_again: Collection[str] =
         cancels=cancels,
         abandons=tuple(found.abandons),
         doubts=tuple(found.doubts),
-        retries=tuple(sorted({observed.owed[thing.key][-1].effect for thing in again})),
+        retries=tuple(sorted({one.effect for thing in again for one in observed.owed[thing.key] if one.failed})),
         again=again,
         awaits=tuple(sorted(found.awaited())),
         lines=said,
@@ -229,7 +229,7 @@ class _Comparison:
         """Return the verb for one thing and the effects to wait for; None if there is nothing to do."""
         if thing.room in self.closed or self._is_too_early(thing.key, thing.room):
             return None, ()
-        seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
+        seen, chain = self.observed.seen.get(thing.key), self._up_to_what_may_be_there(thing.key)
         after = tuple(owed.effect for owed in chain if owed.under_way)
         if chain and self._is_enough(chain[-1], thing, after):
             if self._could_not_be_made(chain[-1], thing):
@@ -243,6 +243,18 @@ class _Comparison:
         if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
             return None, ()
         return CHANGE, after
+
+    def _up_to_what_may_be_there(self, key: str) -> list[Owed]:
+        """Return what is owed to a thing, without what follows a failed creation that may have been done.
+
+        That one is kept until someone finds out: cancelled, it would be made a second time, and never be withdrawn.
+        """
+        chain = self.owed.get(key, [])
+        doubted = max((n for n, owed in enumerate(chain, 1) if owed.doubted), default=len(chain))
+        if key in self.observed.seen or any(owed.under_way for owed in chain[doubted:]):
+            return chain
+        self.cancels += [owed.effect for owed in chain[doubted:]]
+        return chain[:doubted]
 
     def _is_too_early(self, key: str, room: int | None) -> bool:
         """Whether it archives a room whose words could not be looked for: they could not be withdrawn after that.
