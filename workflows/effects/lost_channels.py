@@ -6,6 +6,7 @@ Slack returns the same error for a channel that is gone and for one that is clos
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Q
@@ -16,8 +17,8 @@ from workflows.effects import effect_queue
 from workflows.effects.work import Work
 from workflows.models import Effect, Resource
 from workflows.planning import observed
-from workflows.planning.actions import KINDS
-from workflows.planning.observed import DELETED, GONE, THERE, UNSEEN
+from workflows.planning.actions import CREATE, KINDS
+from workflows.planning.observed import DELETED, GONE, THERE, UNSEEN, WORDS
 from workflows.ports import VendorError
 
 NOT_FOUND = "channel_not_found"
@@ -25,6 +26,11 @@ OUTSIDE = "not_in_channel"
 OUTSIDE_TOO = "access_denied"  # the code that bookmark methods use
 ARCHIVED = "archived"
 WHY = frozenset({"why", "workspace"})  # what is stored for a channel that is gone
+IN_DOUBT: Final = {
+    "state": Effect.State.FAILED,
+    "error": "The channel was archived before we could check whether this was done.",
+    "error_code": "is_archived",
+}
 
 
 def note(incident_id: int, *, room: int, why: str) -> bool:
@@ -104,11 +110,16 @@ def explanation(chat: Chat, work: Work, error: VendorError) -> str:
 
 
 def end(work: Work, what: str, *, at: datetime) -> None:
-    """End an effect that the state of its room explains: it is neither retried nor reported as failed."""
+    """End an effect that the state of its room explains: it is neither retried nor reported as failed.
+
+    Words that may stand in an archived channel stay in doubt until someone can look for them there.
+    """
     effect, room = work.effect, work.effect.room or 1
     with transaction.atomic():
         timeline.hold(effect.incident_id)
-        ended = {"state": Effect.State.CANCELLED, "ended_at": at, "leased_until": None}
+        ended: dict[str, Any] = {"state": Effect.State.CANCELLED, "ended_at": at, "leased_until": None}
+        if what == ARCHIVED and _may_stand(work):
+            ended |= IN_DOUBT
         if not effect_queue.CLAIMS.mine(effect).update(**ended):
             return
         if what == UNSEEN:
@@ -116,3 +127,10 @@ def end(work: Work, what: str, *, at: datetime) -> None:
         else:
             note_archived(effect.incident_id, room=room, at=at)
             effect_queue.replan(effect.incident_id)
+
+
+def _may_stand(work: Work) -> bool:
+    """Return whether it says something that may be there. A farewell that a restore lost is looked for anew."""
+    effect = work.effect
+    is_farewell = effect.thing.startswith("farewell/") and work.lost_until is not None
+    return effect.unsure and effect.verb == CREATE and effect.kind in WORDS and not is_farewell

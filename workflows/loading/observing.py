@@ -16,14 +16,14 @@ from workflows.planning.observed import (
     REFUSED,
     THERE,
     UNSETTLED,
+    WORDS,
     Observed,
     ObservedThing,
     Owed,
 )
+from workflows.planning.things import Spec
 
 ANNOUNCED: Final = ("announcement", "notice")
-# Kinds that say something to their readers, plus the channel, whose name carries a codename.
-WORDS: Final = frozenset({"post", "topic", "picture", "ticket", "channel"})
 
 
 def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str] = ()) -> ObservedThing:
@@ -77,10 +77,19 @@ def uninvited(observed: Observed, effects: Iterable[Effect], *, room: int) -> st
 
 
 def has_words(room: int, observed: Observed) -> bool:
-    """Return whether a room has messages of ours that were not withdrawn; the farewell does not count."""
-    posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
-    ours = (one.spec for one in posts if one.room == room and one.state == THERE)
-    return any(spec["card"]["kind"] != "withdrawn" or UNSETTLED in spec for spec in ours)
+    """Return whether a room has words of ours that were not withdrawn, or may have; the farewell does not count."""
+    seen = (one.spec for key, one in observed.seen.items() if one.room == room and _is_ours(key) and one.state == THERE)
+    chains = (chain for key, chain in observed.owed.items() if _is_ours(key))
+    return any(map(_tells, seen)) or any(one.doubted for chain in chains for one in chain if one.room == room)
+
+
+def _is_ours(key: str) -> bool:
+    return key.startswith(("headline/", "told/", "topic/"))
+
+
+def _tells(spec: Spec) -> bool:
+    said = spec["text"] if "card" not in spec else spec["card"]["kind"] != "withdrawn"
+    return bool(said) or UNSETTLED in spec
 
 
 def is_withdrawing(room: int, observed: Observed) -> bool:

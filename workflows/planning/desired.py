@@ -240,8 +240,8 @@ def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
     """
     for number in facts.rooms_left if facts.private else ():
         room = facts.room_of(number)
-        kept = room.words or not facts.is_there(f"farewell/{number}")
-        is_archived = facts.is_there(f"archived/{number}") and facts.is_there(f"headline/{number}")
+        kept = room.words or (facts.is_there(f"headline/{number}") and not facts.is_there(f"farewell/{number}"))
+        is_archived = facts.is_there(f"archived/{number}")
         if kept and is_archived and not room.withdrawing and (room.public or not room.private):
             says = f"#{room.shown} was archived before we could make sure that our messages there are withdrawn:"
             says = f"{says} everyone may still be able to read them."

@@ -24,6 +24,9 @@ DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"
 OUTSIDE = "outside"  # said of a channel that exists and that people removed us from
 IN_WORKSPACE = f"{ELSEWHERE} "  # plus the id: error code of a message that may exist in a workspace no longer connected
 
+# Kinds that say something to their readers, plus the channel, whose name carries a codename.
+WORDS = frozenset({"post", "topic", "picture", "ticket", "channel"})
+
 
 @dataclass(frozen=True, slots=True)
 class ObservedThing:
@@ -74,7 +77,12 @@ class Observed:
 
     def rooms_closed(self) -> frozenset[int]:
         """Rooms that are archived or gone: nothing in them can be changed."""
-        ends = {("archived", THERE), ("channel", GONE)}
-        return frozenset(
-            seen.room for seen in self.seen.values() if (seen.kind, seen.state) in ends and seen.room is not None
-        )
+        return self._rooms(("archived", THERE)) | self.rooms_gone()
+
+    def rooms_gone(self) -> frozenset[int]:
+        """Rooms that no longer exist for us: nothing in them can be looked for either."""
+        return self._rooms(("channel", GONE))
+
+    def _rooms(self, end: tuple[str, str]) -> frozenset[int]:
+        seen = (one for one in self.seen.values() if (one.kind, one.state) == end)
+        return frozenset(one.room for one in seen if one.room is not None)

@@ -164,7 +164,8 @@ class _Comparison:
         if owed.verb == CREATE and self._lacks_a_message(owed.needs):
             return True
         unwanted = owed.verb != RETIRE and not owed.doubted and key not in self.wanted
-        return owed.room in self.observed.rooms_closed() or unwanted or self._is_too_early(key, owed.room)
+        ends = self.observed.rooms_gone() if owed.doubted else self.observed.rooms_closed()
+        return owed.room in ends or unwanted or self._is_too_early(key, owed.room)
 
     def _is_of_nothing(self, key: str, owed: Owed) -> bool:
         """Whether its thing does not exist and nothing under way makes it, so that it can never begin.
@@ -179,7 +180,8 @@ class _Comparison:
         return key in owed.needs and not self._is_or_comes(key)
 
     def _is_or_comes(self, key: str) -> bool:
-        return key in self.observed.seen or any(one.verb == CREATE for one in self.observed.owed.get(key, ()))
+        owed = self.observed.owed.get(key, ())
+        return key in self.observed.seen or any(one.verb == CREATE and not one.doubted for one in owed)
 
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
@@ -269,11 +271,13 @@ class _Comparison:
         A failed creation is not retried just because its text changed: it would fail again, and report that again. Once
         it is retried, the changes follow. A change of something that does not exist, and that nothing is making, is not
         sufficient. Nor is an effect that waits for less than it must by now, since it would be posted in a room before
-        that is private; nor one that waits for something it no longer has to, since that may never exist.
+        that is private; nor one that waits for something it no longer has to, since that may never exist. One that may
+        have been done is only looked for then.
         """
         seen = self.observed.seen.get(thing.key)
         more = set(owed.needs) - {*thing.needs, thing.key}
-        if not owed.under_way and not (_waits(owed, thing) and (owed.failed or self._are_there(more))):
+        may_begin = not owed.under_way and not owed.doubted
+        if may_begin and not (_waits(owed, thing) and (owed.failed or self._are_there(more))):
             return False
         if self._could_not_be_made(owed, thing):
             return True
