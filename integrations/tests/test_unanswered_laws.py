@@ -27,6 +27,7 @@ from integrations.tests.duty import Duty
 from integrations.tests.test_people_laws import Story, built_duty
 from workflows import tasks
 from workflows.channels import room_looks, rooms
+from workflows.effects.failing import left_to_people
 from workflows.models import Effect
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE
@@ -103,6 +104,8 @@ class Unanswered(Story):
         """Go on with what is owed."""
 
     def settle(self) -> None:
+        super().settle()
+        self.look()
         super().settle()
         self.check()
 
@@ -201,16 +204,15 @@ class Unanswered(Story):
             self.play(("reopen", "dee"))
         if not self.incident.private:
             self.play(("private",))
-        self.settle()
-        self.look()
-        self.settle()
-        for channel in self.rooms().values():
-            if tells(channel) or self.is_told("kept", channel):
-                event("unarchived at the end")
-                self._archived(channel, archived=False, heard=False)
-            if "firekind" not in self.slack.members(channel.name) and self.is_told("outside", channel):
-                self.slack.acts.invite("dee", channel.name, ["firekind"])
-        self.look()
+        for _ in range(3):
+            self.settle()
+            for channel in self.rooms().values():
+                if tells(channel) or self.is_told("kept", channel):
+                    event("unarchived at the end")
+                    self._archived(channel, archived=False, heard=False)
+                if "firekind" not in self.slack.members(channel.name) and self.is_told("outside", channel):
+                    event("invited at the end")
+                    self.slack.acts.invite("dee", channel.name, ["firekind"])
         self.open()
         for _ in range(2):
             tasks.try_announcements()
@@ -218,7 +220,8 @@ class Unanswered(Story):
         assert not [text for one in self.rooms().values() for text in shown(one) if SECRET in text]
         assert not [one.topic.value for one in self.rooms().values() if SECRET in one.topic.value]
         assert not [text for text in shown(self.slack.channel(ANNOUNCED)) if self.incident.codename in text]
-        assert not Effect.objects.filter(incident=self.incident).exclude(state__in=["done", "cancelled"]).exists()
+        owed = Effect.objects.filter(incident=self.incident).exclude(state__in=["done", "cancelled"])
+        assert not owed.exclude(left_to_people.LEFT_TO_PEOPLE).exists()
 
 
 def shown(channel: Channel) -> list[str]:
@@ -259,6 +262,12 @@ def begun(built: Duty, first: str) -> Iterator[Unanswered]:
 @example(first="ambiguous", method=TOPIC, fault="drop", taken=[("archive", True), ("settle",), ("private",)])
 @example(first="ambiguous", method=POST, fault="drop", taken=[("close",), ("settle",), ("delete",), ("another",)])
 @example(first="ambiguous", method=POST, fault="drop", taken=[("forget", ("private",), False)])
+@example(
+    first="ambiguous",
+    method=POST,
+    fault="drop",
+    taken=[("forget", ("private",), False), ("unarchive", False)],
+)
 def test_what_went_unanswered_is_neither_forgotten_nor_said_twice(
     built_duty: Duty, db: None, first: str, method: str, fault: str, taken: list[Step]
 ) -> None:

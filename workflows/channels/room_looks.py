@@ -20,8 +20,8 @@ from incidents.models import Source
 from workflows import ports
 from workflows.channels import archived_rooms, came_back, membership, room_news, rooms
 from workflows.chat_port import Channel, Chat
-from workflows.effects import lost_channels, rate_limits
-from workflows.models import ChannelTurn, Limit, Resource
+from workflows.effects import effect_queue, lost_channels, rate_limits
+from workflows.models import ChannelTurn, Effect, Limit, Resource
 from workflows.planning.observed import GONE, THERE, UNSEEN
 from workflows.ports import VendorError
 
@@ -124,6 +124,7 @@ def _known(channel_id: str) -> tuple[Resource, bool, object] | None:
 
 def _follow(channel: Resource, archived: bool, found: Channel, *, at: datetime) -> bool:
     """Apply the polled state of a channel, holding its incident; return whether it was news."""
+    _settle(channel, found)
     if rooms.is_being_ended(channel):
         return False  # this is recorded along with everything that follows from it
     did = []
@@ -140,3 +141,11 @@ def _follow(channel: Resource, archived: bool, found: Channel, *, at: datetime) 
         rooms.renamed(channel.external_id, name=found.name)
     again = rooms.within_reach(channel.external_id, inside=found.inside, archived=found.archived, at=at)
     return bool(did) or renamed or again
+
+
+def _settle(channel: Resource, found: Channel) -> None:
+    """Record that we did not end a channel that is open, if that is in doubt, as after a restore."""
+    open_ones = [kind for kind, done in (("archived", found.archived), ("closed", found.private)) if not done]
+    doubted = Effect.objects.filter(incident=channel.incident_id, room=channel.room, kind__in=open_ones, unsure=True)
+    if doubted.filter(state=Effect.State.WAITING, tried_at=None).update(unsure=False):
+        effect_queue.replan(channel.incident_id)

@@ -109,16 +109,17 @@ def explanation(chat: Chat, work: Work, error: VendorError) -> str:
     return UNSEEN if found is None else ARCHIVED if found.archived else ""
 
 
-def end(work: Work, what: str, *, at: datetime) -> None:
+def end(work: Work, what: str, *, looking: bool = False, at: datetime) -> None:
     """End an effect that the state of its room explains: it is neither retried nor reported as failed.
 
-    Words that may stand in an archived channel stay in doubt until someone can look for them there.
+    If it was refused while ``looking``, words that may stand in an archived channel stay in doubt until someone can
+    look for them there.
     """
     effect, room = work.effect, work.effect.room or 1
     with transaction.atomic():
         timeline.hold(effect.incident_id)
         ended: dict[str, Any] = {"state": Effect.State.CANCELLED, "ended_at": at, "leased_until": None}
-        if what == ARCHIVED and _may_stand(work):
+        if what == ARCHIVED and looking and _may_stand(work):
             ended |= IN_DOUBT
         if not effect_queue.CLAIMS.mine(effect).update(**ended):
             return
@@ -130,7 +131,7 @@ def end(work: Work, what: str, *, at: datetime) -> None:
 
 
 def _may_stand(work: Work) -> bool:
-    """Return whether it says something that may be there. A farewell that a restore lost is looked for anew."""
+    """Return whether something it says may be there. A farewell that a restore lost is looked for anew."""
     effect = work.effect
     is_farewell = effect.thing.startswith("farewell/") and work.lost_until is not None
-    return effect.unsure and effect.verb == CREATE and effect.kind in WORDS and not is_farewell
+    return effect.verb == CREATE and effect.kind in WORDS and not is_farewell

@@ -239,7 +239,7 @@ def _not_done(port: Any, work: Work, error: VendorError) -> None:
     except VendorError as unknown:
         what, error = "", unknown
     if what:
-        lost_channels.end(work, what, at=timezone.now())
+        lost_channels.end(work, what, looking=error.looking, at=timezone.now())
     else:
         failures.record_error(work, error, at=timezone.now())
 
