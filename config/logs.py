@@ -115,10 +115,12 @@ def _of_a_thread(ended: threading.ExceptHookArgs) -> None:
 def without_traceback(record: logging.LogRecord) -> bool:
     """Log in one line that the database or broker was gone: the work is found again once they are back.
 
-    A deadlock is a bug of ours, and keeps its traceback.
+    The line has the error's class and SQLSTATE. A deadlock is a bug of ours, and keeps its traceback.
     """
     error = record.exc_info[1] if record.exc_info else None
     if (database_watch.says_so(error) and not database_watch.is_deadlock(error)) or str(record.msg).startswith(UNTAKEN):
+        state = database_watch.state_of(error)
+        record.msg, record.args = f"{said(record)}{f' ({state})' if state else ''}", None
         record.exc_info = record.exc_text = None
         record.levelno, record.levelname = logging.WARNING, "WARNING"
     return True

@@ -27,6 +27,7 @@ from django.test import RequestFactory
 from config import env, logs
 from config.tests.test_env import GIVEN
 from incidents.models import Person
+from incidents.outages import database_watch
 
 WORDS: Final = "Acme leaks\ncard numbers"
 Logged = Callable[[Exception], None]
@@ -158,6 +159,25 @@ def test_what_the_database_quotes_is_in_no_line_and_what_it_refused_by_is(logged
     assert "Key (" not in lines
     assert "ada@acme" not in lines
     assert [json.loads(one) for one in lines.splitlines()]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("form", logs.FORMS)
+@pytest.mark.parametrize("logged", LOGGERS)
+def test_what_a_statement_was_given_is_in_no_line_when_the_server_ends_it(logged: str, form: str) -> None:
+    """An operator may have the server quote values in its errors, which applications get as well."""
+    with psycopg.connect(**database_watch.address(), autocommit=True) as quoting:
+        quoting.execute("SET log_parameter_max_length_on_error = -1")
+        quoting.execute("SET statement_timeout = 20")
+        with pytest.raises(psycopg.errors.QueryCanceled, match="Acme") as ended:
+            quoting.execute("SELECT FROM pg_sleep(60) WHERE %s <> ''", [WORDS])
+    with heard(form) as written:
+        LOGGERS[logged](ended.value)
+    lines = written.getvalue()
+    assert lines
+    assert "Traceback" not in lines
+    assert "Acme" not in lines
+    assert "card numbers" not in lines
 
 
 def test_an_error_whose_words_are_codes_keeps_them() -> None:
