@@ -12,6 +12,8 @@ from weakref import WeakSet
 
 from django.db import connection
 
+from incidents.outages import database_watch
+
 log = logging.getLogger(__name__)
 Key = TypeVar("Key", bound=Hashable)
 
@@ -47,15 +49,21 @@ def has_thread(pool: ThreadPoolExecutor) -> bool:
 
 
 @contextmanager
-def _heard(key: Hashable) -> Iterator[None]:
+def _heard(key: Hashable, *, failing: set[Hashable]) -> Iterator[None]:
     """Log what interrupts a thread, so that it does not die silently, and close its database connection.
 
-    The sweep picks up what is left.
+    The sweep picks up what is left. While the database takes nothing, it does so every other second: that is logged
+    once for each key, which is ``failing`` until it works.
     """
     try:
         yield
-    except BaseException:
-        log.exception("%s was interrupted", key)
+        failing.discard(key)
+    except BaseException as error:
+        takes_nothing = database_watch.says_so(error) and not database_watch.has_ended(error)
+        if not takes_nothing or key not in failing:
+            log.exception("%s was interrupted", key)
+        if takes_nothing:
+            failing.add(key)
         raise
     finally:
         connection.close()
@@ -69,6 +77,7 @@ class Aside(Generic[Key]):
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="aside")
         self._lock = threading.Lock()
         self._again: dict[Key, bool] = {}  # what is running, and whether to run it again
+        self._failing: set[Hashable] = set()
 
     def ask(self, key: Key) -> None:
         """Have it done soon; returns immediately."""
@@ -83,7 +92,7 @@ class Aside(Generic[Key]):
 
     def _run(self, key: Key) -> None:
         try:
-            with _heard(key):
+            with _heard(key, failing=self._failing):
                 self._do(key)
         finally:
             with self._lock:
@@ -104,6 +113,7 @@ class Lane(Generic[Key]):
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
         self._lock = threading.Lock()
         self._waiting: dict[Key, None] = {}
+        self._failing: set[Hashable] = set()
         self._newest_next = True
         _lanes.add(self)
 
@@ -128,7 +138,7 @@ class Lane(Generic[Key]):
             if not self._waiting:
                 return
             key = self._next()
-        with _heard(key):
+        with _heard(key, failing=self._failing):
             self._do(key)
 
     def _next(self) -> Key:

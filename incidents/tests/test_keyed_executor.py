@@ -5,6 +5,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from psycopg import errors as refused
 
 from incidents.claiming.keyed_executor import Aside, Lane
 
@@ -43,6 +44,27 @@ def test_others_are_done_side_by_side() -> None:
     aside._pool.shutdown()
     assert both.n_waiting == 0
     assert not both.broken
+
+
+@pytest.mark.parametrize("made", [Aside, Lane])
+def test_what_a_database_takes_from_nobody_is_logged_once_until_it_works(
+    made: type[Aside[int] | Lane[int]], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is tried every other second, for each incident with something to do, for as long as the outage lasts."""
+    errors: list[Exception | None] = [refused.ReadOnlySqlTransaction() for _ in range(5)]
+    errors += [None, refused.DiskFull(), refused.DiskFull(), refused.DeadlockDetected(), refused.DeadlockDetected()]
+
+    def do(_: int) -> None:
+        if (error := errors.pop(0)) is not None:
+            raise error
+
+    tried: Aside[int] | Lane[int] = Aside(do, at_once=1) if made is Aside else Lane(do, at_once=1, name="tried")
+    logged = []
+    while errors:
+        tried.ask(7)
+        tried._pool.submit(int).result(60)
+        logged.append(sum("was interrupted" in one.getMessage() for one in caplog.records))
+    assert logged == [1, 1, 1, 1, 1, 1, 2, 2, 3, 4]
 
 
 class Held:
