@@ -4,6 +4,9 @@ A server that is frozen, or behind a network that drops packets, refuses nothing
 of the server's own time-outs can help. So if a statement is not answered in time, a new connection is attempted. If
 that is not answered either, the statement is abandoned; if it is, the statement is only slow, and continues. A caller
 that cannot wait for that long (`answer_time`) abandons it as well.
+
+A server that refuses new connections (too many, or another password) answers as well: the ones we have still work, and
+giving them up would make an outage of it. Only if none of them works either is it away.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, OperationalError, connection, connections
 from psycopg import errors, pq
 from psycopg.abc import PQGen, Query
+from psycopg.conninfo import make_conninfo
 
 from incidents.outages import answer_time
 from incidents.outages.breaker import Breaker
@@ -30,6 +34,7 @@ Result = TypeVar("Result")
 AGAIN_S: Final = 0.5  # between two checks whether it is back
 CONNECT_S: Final = 3
 KNOWN_S: Final = 0.1
+HEARD_S: Final = 10.0  # how long ago our connections may have answered last, if the server refuses new ones
 # SQLSTATEs that blame the server, not the statement: connections (08), shutting down or starting (57P), out of
 # resources (53), its disk (58), and read-only because it became a standby (25006).
 STATES: Final = ("08", "57P", "53", "58", "25006")
@@ -38,6 +43,7 @@ STATES: Final = ("08", "57P", "53", "58", "25006")
 # that was held for long (55P03).
 ENDS: Final = ("57014", "25P03", "25P04", "40", "55P03")
 DEADLOCK: Final = "40P01"
+UNCHANGED: Final = ("25006", "53100")  # it is read-only, or its disk is full: what it has can be read
 FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # the Django errors that a server's fault raises
 # Without a SQLSTATE the connection is at fault, even for an internal error: the answer broke off, as behind a pooler
 # that died.
@@ -115,7 +121,7 @@ class Bounded(psycopg.Connection[Any]):
                 self.pgconn.finish()
                 raise TooSlow("the database took longer than the time left")
             try:
-                return super().wait(gen, interval, min(patience.silence_s, left_s))
+                return _heard(super().wait(gen, interval, min(patience.silence_s, left_s)))
             except errors.FeatureNotSupported as error:
                 if error.diag.source_function != REPLANNED:
                     raise
@@ -126,6 +132,12 @@ class Bounded(psycopg.Connection[Any]):
                     break
         self.pgconn.finish()
         raise psycopg.OperationalError("the database does not answer")
+
+
+def _heard(answer: Result) -> Result:
+    """Note that a connection was answered just now."""
+    _heard_at[:] = [time.monotonic()]
+    return answer
 
 
 def _has_news(idle: psycopg.Connection[Any]) -> bool:
@@ -160,7 +172,7 @@ class _Probe:
 
     def __init__(self) -> None:
         self._ended = threading.Event()
-        self._worked = False
+        self._worked = self.is_refused = False
         try:
             threading.Thread(target=self._connect, name="database probe", daemon=True).start()
         except RuntimeError:  # no thread is available, so nothing was found out
@@ -173,25 +185,45 @@ class _Probe:
     def worked(self, *, within_s: float) -> bool:
         return self._ended.wait(within_s) and self._worked
 
+    def answered(self, *, within_s: float) -> bool:
+        """Return whether it worked, or the server was there and refused it."""
+        return self.worked(within_s=within_s) or self.is_refused
+
     def _connect(self) -> None:
+        given = address() | {"connect_timeout": CONNECT_S, "application_name": "firekind probe"}
         try:
-            with _Brief.connect(
-                **address(), connect_timeout=CONNECT_S, application_name="firekind probe", autocommit=True
-            ) as asked:
+            try:
+                asked = _Brief.connect(**given, autocommit=True)
+            except psycopg.OperationalError as error:
+                self.is_refused = not isinstance(error, errors.ConnectionTimeout) and _refuses(given)
+                raise
+            with asked:
                 asked.execute("SELECT 1")  # a pooler accepts connections even without a server behind it
             self._worked = True
         except psycopg.Error:
-            _is_gone()  # the caller may have had no time to wait for the result
+            if not self.is_refused:
+                _is_gone()  # the caller may have had no time to wait for the result
         finally:
             self._ended.set()
 
 
+def _refuses(given: dict[str, Any]) -> bool:
+    """Return whether a server that did not let us in is up: libpq knows by its SQLSTATE, and tells no one else.
+
+    A pooler is up without its server, and of several servers a standby may be.
+    """
+    if settings.FIREKIND.database_direct_url or "target_session_attrs" in given:
+        return False
+    return pq.PGconn.ping(make_conninfo(**given).encode()) == pq.Ping.OK
+
+
 _lock = threading.Lock()
+_heard_at = [-HEARD_S]  # when a connection of ours was answered last
 _asked: list[_Probe] = []  # the running probe, shared by everyone who asks in the meantime
 
 
 def answers() -> bool:
-    """Open a new connection and return whether it came in time; if not, the database is away until it responds.
+    """Try a new connection and return whether it was answered in time; if not, the database is away until it responds.
 
     With too little time left to find out, return False without declaring the database away.
     """
@@ -200,10 +232,23 @@ def answers() -> bool:
             _asked[:] = [_Probe()]
         probe = _asked[0]
     within_s = min(patience.probe_s, answer_time.left_s())
-    if probe.worked(within_s=within_s):
+    if probe.answered(within_s=within_s):
         return True
     if within_s == patience.probe_s:
         _is_gone()
+    return False
+
+
+def refuses() -> bool:
+    """Return whether the server was there when it was last checked, and refused a new connection; makes no query."""
+    return bool(_asked) and _asked[0].is_refused
+
+
+def _is_of_use() -> bool:
+    """Return whether a server that answers lets us in, or answered an older connection lately; if not, it is away."""
+    if not refuses() or time.monotonic() - _heard_at[-1] <= HEARD_S:
+        return True
+    _is_gone()
     return False
 
 
@@ -288,7 +333,7 @@ def is_to_blame(error: BaseException | None) -> bool:
     if error is None or not says_so(error):
         return False
     renew_pool()
-    if not is_away() and (has_ended(error) or was_too_slow(error) or answers()):
+    if not is_away() and (has_ended(error) or was_too_slow(error) or (answers() and _is_of_use())):
         why = state_of(error) or type(error.__cause__ or error).__name__
         log.warning("the database answers, and what was asked of it ended with %s", why)
     return True
@@ -310,6 +355,11 @@ def has_ended(error: BaseException | None) -> bool:
 def was_too_slow(error: BaseException | None) -> bool:
     """Return whether the caller ran out of time before the database answered; makes no query."""
     return isinstance(error, TooSlow) or isinstance(getattr(error, "__cause__", None), TooSlow)
+
+
+def takes_no_changes(error: BaseException | None) -> bool:
+    """Return whether the server refused a change because it is read-only or full; makes no query."""
+    return says_so(error) and state_of(error) in UNCHANGED
 
 
 def is_deadlock(error: BaseException | None) -> bool:

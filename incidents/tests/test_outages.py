@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, Final
@@ -14,6 +16,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection, connections
 from django.test import RequestFactory
+from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from incidents.outages import answer_time, breaker, database_watch, hint_sender, outage_answer
@@ -172,8 +175,67 @@ def test_a_slow_statement_is_waited_for_no_longer_than_whoever_asked_can_be(left
     assert outage_answer.in_slack(raised.value).startswith(outage_answer.SLOW)
 
 
+REFUSALS: Final = {
+    "too many": "ALTER ROLE {} CONNECTION LIMIT 1",
+    "not let in": "ALTER ROLE {} NOLOGIN",
+}
+
+
+@dataclass(frozen=True)
+class LastConnection:
+    """The only connection of a role, and a way to have the server refuse any other."""
+
+    made: Bounded
+    refuse: Callable[[str], object]
+
+
+@pytest.fixture
+def ours(django_db_setup: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[LastConnection]:
+    given = database_watch.address()
+    monkeypatch.setattr(database_watch, "_asked", [])
+    with psycopg.connect(**given, autocommit=True) as server:
+        name = f"lent_{os.getpid()}"  # roles belong to the whole server, which several processes test with
+
+        def run(words: str, *more: str) -> None:
+            server.execute(sql.SQL(words).format(*map(sql.Identifier, (name, *more))))
+
+        run("CREATE ROLE {} LOGIN")
+        run("GRANT CONNECT ON DATABASE {1} TO {0}", given["dbname"])
+        monkeypatch.setattr(database_watch, "address", lambda: given | {"user": name})
+        with closing(Bounded.connect(**database_watch.address(), autocommit=True)) as made:
+            yield LastConnection(made, lambda how: run(REFUSALS[how]))
+        run("DROP OWNED BY {}")
+        run("DROP ROLE {}")
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("how", REFUSALS)
+def test_a_slow_statement_is_waited_for_although_the_server_refuses_new_connections(
+    how: str, ours: LastConnection
+) -> None:
+    ours.refuse(how)
+    assert ours.made.execute("SELECT 7 FROM pg_sleep(0.5)").fetchone() == (7,)
+    assert database_watch.refuses()
+    assert not database_watch.is_away()
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("how", REFUSALS)
+@pytest.mark.parametrize("lately", [True, False], ids=["ours works", "ours is gone"])
+def test_a_server_that_refuses_new_connections_is_away_once_ours_are_gone(
+    how: str, lately: bool, ours: LastConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_watch, "_look_for_its_return", lambda: None)
+    monkeypatch.setattr(database_watch, "_heard_at", [time.monotonic() - database_watch.HEARD_S - 1])
+    ours.refuse(how)
+    if lately:
+        ours.made.execute("SELECT 7")
+    assert database_watch.is_to_blame(PoolTimeout())
+    assert (database_watch.refuses(), database_watch.is_away()) == (True, not lately)
+
+
 def test_who_has_no_time_to_find_out_does_not_say_that_the_server_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database_watch, "_Probe", lambda: SimpleNamespace(ended=False, worked=lambda within_s: False))
+    monkeypatch.setattr(database_watch, "_Probe", lambda: SimpleNamespace(ended=False, answered=lambda within_s: False))
     monkeypatch.setattr(database_watch, "_asked", [])
     monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.1))
     with answer_time.until(time.monotonic()):
