@@ -47,6 +47,8 @@ def _refused() -> Iterator[CheckResult]:
         yield wrong(unusable(why))
         return
     yield from (wrong(says) for says in (*server_fitness.unfit(), *server_fitness.closed()))
+    if why := server_fitness.read_only():
+        yield wrong(why)
     if given.database_direct_url and (why := database.refusal(given.database_direct_url)):
         yield wrong(f"The database cannot be reached past its pooler: {why}. Correct DATABASE_DIRECT_URL.")
 

@@ -8,6 +8,7 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
+from config.doctor import server_fitness
 from config.http import readiness
 from config.process import broker_probe
 from incidents.claiming.shared_clock import clock
@@ -18,6 +19,7 @@ WITHOUT: Final = {
     workers.WORKER: "nothing is carried out in Slack and PagerDuty",
     workers.EVIDENCE: "no evidence is read and nothing is captured",
 }
+UNWRITTEN: Final = "Workers can't report that they are alive, because PostgreSQL is read-only. Fix that first."
 UNHEARD: Final = (
     "No Socket Mode process was seen recently: start `python -m stack socket`, or remove SLACK_APP_TOKEN if Slack "
     "sends its requests over HTTP. Without one, Slack's commands get no answer."
@@ -31,6 +33,9 @@ def findings() -> Iterator[CheckResult]:
         yield CheckResult("The broker answers.")
     else:
         yield wrong(f"{readiness.MENDS[readiness.BROKER]}{_in_its_words(error)}")
+    if server_fitness.read_only():
+        yield wrong(UNWRITTEN)
+        return
     clock.measure()
     now = timezone.now()
     living = workers.living(at=now)

@@ -56,6 +56,21 @@ def unfit() -> Iterator[str]:
         )
 
 
+def read_only() -> str:
+    """Return why nothing can be changed, and what to do; empty if it can."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('transaction_read_only'), pg_is_in_recovery()")
+        is_read_only, follows = cursor.fetchone()
+    if follows:
+        return "PostgreSQL is a standby, where nothing can be changed: promote it, or set DATABASE_URL to the primary."
+    if is_read_only == "on":
+        return (
+            "PostgreSQL is read-only: reset default_transaction_read_only, which is set for the server, the database "
+            "or the role."
+        )
+    return ""
+
+
 def closed() -> Iterator[str]:
     """Yield a sentence if our role does not see the existing tables, or may not use them."""
     with connection.cursor() as cursor:

@@ -18,13 +18,15 @@ from workflows.status import workers
 DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is still carried out, only later
 MENDS: Final[Mapping[str, str]] = {
-    DATABASE: "PostgreSQL does not answer, or is a read-only standby: start it, or correct DATABASE_URL.",
+    DATABASE: "PostgreSQL does not answer: start it, or correct DATABASE_URL.",
     BROKER: "The broker does not answer in time or takes no messages: start it, free its disk, or correct BROKER_URL."
     " Workers look for work themselves.",
     MIGRATIONS: migrated.MEND,
     WORKER: "No worker was seen recently: start `python -m stack worker`.",
     workers.EVIDENCE: "No evidence worker was seen recently: start `python -m stack evidence`.",
 }
+READ_ONLY: Final = "PostgreSQL is read-only, so nothing can be recorded: `manage.py doctor` says why."
+LOCKED_OUT: Final = "PostgreSQL is running, but refuses new connections: `manage.py doctor` says why."
 REFUSED: Final = "PostgreSQL answers, but rejects Firekind's queries: `manage.py doctor` says why."
 # Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
@@ -41,10 +43,12 @@ def ready(request: HttpRequest) -> JsonResponse:
     fine = dict.fromkeys(MENDS, False)
     mends = dict(MENDS)
     try:
-        fine |= _of_the_database()
+        fine |= _of_the_database(mends)
     except Error as error:
         if not database_watch.is_to_blame(error):
             mends[DATABASE] = REFUSED
+    if database_watch.is_away() and database_watch.refuses():
+        mends[DATABASE] = LOCKED_OUT
     wait([broker], timeout=BROKER_S)
     fine[BROKER] = broker.done() and broker.result() is None
     mends |= {name: UNKNOWN for name, rests_on in RESTS_ON.items() if not fine[rests_on]}
@@ -62,12 +66,13 @@ def _the_broker() -> Future[BaseException | None]:
         return _asked[0]
 
 
-def _of_the_database() -> dict[str, bool]:
+def _of_the_database(mends: dict[str, str]) -> dict[str, bool]:
     if database_watch.is_away():
         return {}
     with connection.cursor() as cursor:
         cursor.execute("SHOW transaction_read_only")
         if cursor.fetchone() == ("on",):
+            mends[DATABASE] = READ_ONLY
             return {}
     if not migrated.is_migrated():
         return {DATABASE: True}

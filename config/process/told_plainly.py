@@ -22,6 +22,7 @@ from incidents.outages import database_watch
 WAIT_S: Final = 5.0  # for a connection: someone is waiting at the terminal
 OF_THE_ROLE: Final = "42501"
 NOT_THERE: Final = ("42P01", "42703")  # a table or a column
+SERVERS_OWN: Final = "FATAL:"  # begins the reason of a server that refuses a connection, in most languages
 UNREAD: Final = 128 + signal.SIGPIPE
 
 
@@ -104,9 +105,11 @@ def sentence(error: DatabaseError) -> str | None:
         return "The database lacks migrations of this version: run `python -m stack prepare`."
     if not database_watch.says_so(error):
         return None
-    return unusable(database.refusal(settings.FIREKIND.database_url) or first)
+    refused = database.refusal(settings.FIREKIND.database_url)
+    return unusable(refused or first, runs=not refused)
 
 
-def unusable(why: str, *, name: str = "DATABASE_URL") -> str:
-    """Say that the database of a setting cannot be used, and what to do."""
-    return f"The database of {name} cannot be used: {why}. Start it, or correct {name}."
+def unusable(why: str, *, name: str = "DATABASE_URL", runs: bool = False) -> str:
+    """Say that the database of a setting cannot be used, and what to do; ``runs`` if the server itself said why."""
+    start = "The server is running: fix that" if runs or SERVERS_OWN in why else "Start it"
+    return f"The database of {name} cannot be used: {why}. {start}, or correct {name}."

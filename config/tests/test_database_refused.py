@@ -86,6 +86,17 @@ def test_the_doctor_names_the_setting_and_the_reason(direct: bool, monkeypatch: 
     assert SECRET not in says
 
 
+@pytest.mark.django_db
+def test_nobody_is_told_to_start_a_server_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It refuses for a reason of its own: too many connections, a full disk, no such database, another password."""
+    lets_us_in = database_watch.address()
+    monkeypatch.setattr(database_watch, "address", lambda: lets_us_in | {"dbname": "nothere"})
+    (says,) = [one.says for one in own_database.findings()]
+    assert "does not exist" in says
+    assert "running" in says
+    assert "Start it" not in says
+
+
 @pytest.fixture
 def made(django_db_setup: None) -> Iterator[psycopg.Connection[object]]:
     """Return the tests' server, where databases and roles named `odd…` are created, and removed afterwards."""

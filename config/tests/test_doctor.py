@@ -234,6 +234,15 @@ def test_whether_slack_is_heard_in_socket_mode_is_told_where_that_is_used(
     assert ("python -m stack socket" in found.says) == (found.level == "wrong") == bool(seen_s)
 
 
+def test_a_read_only_database_is_named_and_no_worker_is_said_to_be_missing(alive: None) -> None:
+    WorkerProcess.objects.update(seen_at=timezone.now() - 2 * workers.LATELY)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL transaction_read_only = on")
+    found = said("database", "processes")
+    assert [says for level, says in found["database"] if level == "wrong" and "default_transaction_read_only" in says]
+    assert not [says for _, says in found["processes"] if "start `python -m stack" in says]
+
+
 def test_a_broker_that_does_not_answer_is_wrong(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_probe, "error", lambda: OSError("invalid username-password pair"))
 

@@ -65,6 +65,28 @@ def test_what_is_not_known_is_not_said_to_be_wrong(client: Client, monkeypatch: 
 
 
 @pytest.mark.django_db
+def test_a_database_that_is_read_only_is_not_said_to_be_away(client: Client) -> None:
+    """No one is told to start PostgreSQL, nor workers, whose reports it does not take."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL transaction_read_only = on")
+    answer = client.get("/ready")
+    parts = answer.json()["parts"]
+    assert answer.status_code == 503
+    assert "read-only" in parts["database"]["mend"]
+    assert "start" not in parts["database"]["mend"]
+    assert parts["worker"]["mend"] == readiness.UNKNOWN
+
+
+@pytest.mark.django_db
+def test_a_database_that_lets_nobody_in_is_not_said_to_be_away(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_watch, "is_away", lambda: True)
+    monkeypatch.setattr(database_watch, "refuses", lambda: True)
+    mend = client.get("/ready").json()["parts"]["database"]["mend"]
+    assert "refuses new connections" in mend
+    assert "doctor" in mend
+
+
+@pytest.mark.django_db
 def test_a_database_of_another_version_is_all_that_is_said(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrated, "is_migrated", lambda: False)
     parts = client.get("/ready").json()["parts"]

@@ -27,6 +27,7 @@ WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled your request."
 SLOW: Final = "Firekind's database is too slow to answer within Slack's three seconds. The web app waits longer."
+UNCHANGED: Final = "Firekind's database accepts no changes right now."
 BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything before it is safe. Check here again in a minute before "
@@ -35,7 +36,12 @@ UNSURE: Final = (
 NOT_TAKEN: Final = "Firekind's database isn't responding, so this may not have been saved. Send it again."
 BEHIND_NOT_TAKEN: Final = "Firekind's database isn't ready for this version yet, so this was not saved. Send it again."
 ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not saved. Send it again."
-NOT_TAKENS: Final[Mapping[str, str]] = {ENDED: ENDED_NOT_TAKEN, BEHIND: BEHIND_NOT_TAKEN}
+UNCHANGED_NOT_TAKEN: Final = "Firekind's database accepts no changes right now, so this was not saved. Send it again."
+NOT_TAKENS: Final[Mapping[str, str]] = {
+    ENDED: ENDED_NOT_TAKEN,
+    BEHIND: BEHIND_NOT_TAKEN,
+    UNCHANGED: UNCHANGED_NOT_TAKEN,
+}
 
 
 class Outages:
@@ -101,6 +107,8 @@ def happened(error: BaseException | None) -> str:
         return SLOW
     if database_watch.state_of(error) in migrated.NOT_THERE:
         return BEHIND
+    if database_watch.takes_no_changes(error):
+        return UNCHANGED
     return ENDED if database_watch.has_ended(error) else HAPPENED
 
 

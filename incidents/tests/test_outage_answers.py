@@ -62,6 +62,16 @@ def test_what_a_server_that_is_well_ended_is_said_to_be_cancelled(
     assert outage_answer.in_slack(error).startswith(outage_answer.ENDED)
 
 
+@pytest.mark.parametrize("state", ["25006", "53100"])
+@pytest.mark.parametrize("path", ["/", "/pagerduty/webhook", "/api/v1/x"])
+def test_a_server_that_is_read_only_or_full_is_not_said_to_be_silent(state: str, path: str) -> None:
+    error: Exception = psycopg.errors.lookup(state)()
+    answer = outage_answer.answer(path, error)
+    assert (answer.status_code, "Retry-After" in answer) == (503, True)
+    assert "accepts no changes" in answer.content.decode()
+    assert outage_answer.in_slack(error).startswith(outage_answer.UNCHANGED)
+
+
 @pytest.fixture
 def unmigrated(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[None]:
     """Remove migrations of this version from the database's record, as if it had not been migrated yet."""
