@@ -8,7 +8,6 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
-from config.doctor import server_fitness
 from config.http import readiness
 from config.process import broker_probe
 from incidents.claiming.shared_clock import clock
@@ -33,7 +32,7 @@ def findings() -> Iterator[CheckResult]:
         yield CheckResult("The broker answers.")
     else:
         yield wrong(f"{readiness.MENDS[readiness.BROKER]}{_in_its_words(error)}")
-    if server_fitness.read_only():
+    if not workers.can_report():
         yield wrong(UNWRITTEN)
         return
     clock.measure()

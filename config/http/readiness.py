@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
-from django.db import Error, connection
+from django.db import Error
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
@@ -69,11 +69,9 @@ def _the_broker() -> Future[BaseException | None]:
 def _of_the_database(mends: dict[str, str]) -> dict[str, bool]:
     if database_watch.is_away():
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW transaction_read_only")
-        if cursor.fetchone() == ("on",):
-            mends[DATABASE] = READ_ONLY
-            return {}
+    if not workers.can_report():
+        mends[DATABASE] = READ_ONLY
+        return {}
     if not migrated.is_migrated():
         return {DATABASE: True}
     seen = workers.living(at=timezone.now())

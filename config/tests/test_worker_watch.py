@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.utils import timezone
 
 from config.http import worker_watch
 from workflows.status import workers
@@ -66,11 +67,25 @@ def test_it_goes_on_whatever_breaks_and_tells_once_that_works(
     monkeypatch.setattr(worker_watch, "LOOK_S", 0.0)
     monkeypatch.setattr(worker_watch, "clock", SimpleNamespace(measure=lambda: None))
     monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(workers, "can_report", lambda: True)
     monkeypatch.setattr(workers, "now", now)
     monkeypatch.setattr(workers, "tell_leads", tell)
     with ThreadPoolExecutor(1) as threads, suppress(EOFError):
         asyncio.run(worker_watch.watch(threads))
     assert (told, faults) == ([SINCE], [])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("read_only", [False, True])
+def test_no_worker_is_taken_for_gone_where_none_can_say_that_it_lives(
+    read_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise leads are told to page by hand in the seconds between a standby's promotion and the first heartbeat."""
+    monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
+    workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=5))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('transaction_read_only', %s, true)", ["on" if read_only else "off"])
+    assert (worker_watch._gone_since() is None) == read_only
 
 
 def _over() -> datetime | None:

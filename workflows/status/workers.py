@@ -54,6 +54,13 @@ def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetim
     ALIVE.add([WorkerProcess(name=name, kind=kind, seen_at=clock.at(at), alone_since=alone_since)])
 
 
+def can_report() -> bool:
+    """Return whether the database takes heartbeats: a read-only one takes none, however many workers live."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        return bool(cursor.fetchone() == ("off",))
+
+
 def forget_old(*, at: datetime) -> None:
     """Forget processes without a heartbeat for a day, and those of kinds that a newer version no longer has.
 
