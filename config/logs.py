@@ -7,6 +7,7 @@ Python the value. An error's class, its location, and words known to be ours are
 import json
 import logging
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ FORMS: Final = ("line", "json")
 UNTAKEN: Final = ("Couldn't ack", "Couldn't reject", "Error in timer")
 
 
+SELDOM_S: Final = 60.0
 # Errors whose messages come from code or from the system.
 IN_OUR_WORDS: Final = (AttributeError, NameError, ImportError, RecursionError, MemoryError)
 # Shorter texts are left in a message: they would match inside every other word.
@@ -126,6 +128,22 @@ def without_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
+class Seldom(logging.Filter):
+    """Passes a line of each kind, however its values differ, once a minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed_at: dict[object, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether none of its kind was passed lately."""
+        now = time.monotonic()
+        if now - self._passed_at.get(record.msg, -SELDOM_S) < SELDOM_S:
+            return False
+        self._passed_at[record.msg] = now
+        return True
+
+
 def written(form: str) -> dict[str, Any]:
     """Return the logging configuration for Django, with lines in one of ``FORMS``."""
     return {**LOGGING, "handlers": {"stderr": {**STDERR, "formatter": form}}}
@@ -140,12 +158,17 @@ LOGGING: dict[str, Any] = {
         "json": {"()": JsonLines},
     },
     "handlers": {"stderr": {**STDERR, "formatter": "line"}},
-    "filters": {"outages": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
+    "filters": {
+        "outages": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback},
+        "seldom": {"()": Seldom},
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "incidents": {"level": "INFO"},
         "workflows": {"level": "INFO"},
         "integrations": {"level": "INFO"},
+        # It logs each attempt to connect, several a second while the database is down.
+        "psycopg.pool": {"filters": ["seldom"]},
         # Below this level both print whole requests, including tokens and people's words.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},

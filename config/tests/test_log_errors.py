@@ -9,11 +9,13 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import psycopg
@@ -184,6 +186,23 @@ def test_an_error_whose_words_are_codes_keeps_them() -> None:
     assert logs.told(AttributeError("'NoneType' object has no attribute 'room'")).endswith("attribute 'room'")
     assert logs.told(OSError(28, "No space left on device")).endswith("OSError: No space left on device")
     assert logs.told(psycopg.OperationalError("the server says: Acme")).endswith("OperationalError")
+
+
+def test_what_a_connection_pool_repeats_while_the_database_is_down_is_logged_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each process tries every half second or so."""
+    now = [time.monotonic() + 1000]
+    monkeypatch.setattr(logs, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    pool = logging.getLogger("psycopg.pool")
+    with heard("line") as written:
+        for second in range(121):
+            pool.warning("error connecting in %r: %s", "pool-1", f"refused {second}")
+            pool.warning("reconnection attempt in pool %r failed after %s sec", "pool-1", 1.0)
+            now[0] += 1
+    lines = written.getvalue().splitlines()
+    assert [one.rpartition(" ")[2] for one in lines if "error connecting" in one] == ["0", "60", "120"]
+    assert len(lines) == 6
 
 
 def test_what_ends_a_thread_is_logged_like_everything_else(tmp_path: Path) -> None:
