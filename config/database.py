@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg
 
-from incidents.outages.database_watch import CONNECT_S, Bounded, Patience
+from incidents.outages.database_watch import CONNECT_S, Bounded, Brief, Patience
 
 # Under ASGI each request has a thread of its own, so connections are shared by a pool and never kept by a thread
 # (CONN_MAX_AGE stays 0). `outages.database_watch` decides how long anyone waits for a connection or a statement.
@@ -27,6 +27,10 @@ PREPARED = {"server_side_binding": True, "prepare_threshold": 5}
 # A host that vanished sends no word, and the system would wait for it for a quarter of an hour, or for hours if nothing
 # is on its way. By then its name may lead to another server, so that new connections are answered.
 VANISHED = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 6000}
+UNANSWERED = (
+    f"it accepts connections, but answers nothing within {CONNECT_S} s; a pooler does that if it has no connection to "
+    "the server, or all of them are in use"
+)
 OURS = {"pool", *PREPARED}  # options for Django or psycopg and not for libpq
 
 
@@ -84,7 +88,13 @@ def refusal(url: str) -> str:
 def why_not(asked: Mapping[str, Any]) -> str:
     """Return the same as ``refusal``, given libpq's parameters."""
     try:
-        psycopg.connect(**{"connect_timeout": CONNECT_S, **asked}).close()
+        made = Brief.connect(**{"connect_timeout": CONNECT_S, **asked}, autocommit=True)
+        try:
+            made.execute("SELECT 1")  # a pooler accepts connections even if it has none to give
+        except psycopg.OperationalError:
+            return UNANSWERED
+        finally:
+            made.close()
     except psycopg.Error as error:
         line = str(error).strip().splitlines()[0].rstrip(".")
         return line.replace(asked["password"], "***") if asked.get("password") else line

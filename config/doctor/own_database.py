@@ -41,15 +41,20 @@ def findings() -> Iterator[CheckResult]:
 
 def _refused() -> Iterator[CheckResult]:
     """Report why the database, or the address past its pooler, cannot be used; later checks then do not wait for it."""
-    given = settings.FIREKIND
     if why := database.why_not(database_watch.address()):
         database_watch.wait_no_longer()
         yield wrong(unusable(why))
+        yield from _direct()
         return
     yield from (wrong(says) for says in (*server_fitness.unfit(), *server_fitness.closed()))
     if why := server_fitness.read_only():
         yield wrong(why)
-    if given.database_direct_url and (why := database.refusal(given.database_direct_url)):
+    yield from _direct()
+
+
+def _direct() -> Iterator[CheckResult]:
+    direct_url = settings.FIREKIND.database_direct_url
+    if direct_url and (why := database.refusal(direct_url)):
         yield wrong(f"The database cannot be reached past its pooler: {why}. Correct DATABASE_DIRECT_URL.")
 
 

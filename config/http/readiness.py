@@ -18,7 +18,7 @@ from workflows.status import workers
 DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is still carried out, only later
 MENDS: Final[Mapping[str, str]] = {
-    DATABASE: "PostgreSQL does not answer: start it, or correct DATABASE_URL.",
+    DATABASE: "PostgreSQL, or the pooler in front of it, does not answer: start it, or correct DATABASE_URL.",
     BROKER: "The broker does not answer in time or takes no messages: start it, free its disk, or correct BROKER_URL."
     " Workers look for work themselves.",
     MIGRATIONS: migrated.MEND,

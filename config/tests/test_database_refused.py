@@ -229,3 +229,27 @@ def test_a_pooler_that_ends_transactions_is_named(made: object, tmp_path: Path) 
     guard.close()
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "pool_mode" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(pgbouncer.find() is None, reason="PgBouncer is not installed (apt-get install pgbouncer)")
+@pytest.mark.parametrize("direct", ["", REFUSED["nobody listens"]], ids=["server answers", "server does not"])
+def test_a_pooler_that_lets_everyone_in_and_answers_nobody_is_named(
+    direct: str, made: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of its connections to the server are in use, or it gets none; it keeps its clients waiting."""
+    guard = Guard()
+    with services.sockets(tmp_path) as sockets:
+        server = Path(database_watch.address()["host"])
+        pooler = pgbouncer.start(sockets / "pool", sockets=server, size=1, guard=guard)
+        with psycopg.connect(pooler.url, prepare_threshold=None) as holding:
+            holding.execute("SELECT 1")
+            monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, database_direct_url=direct))
+            monkeypatch.setattr(database_watch, "address", lambda: database.keywords(pooler.url))
+            monkeypatch.setattr(database_watch, "wait_no_longer", lambda: None)
+            found = [one.says for one in own_database.findings()]
+        pooler.server.stop()
+    guard.close()
+    assert "pooler" in found[0]
+    assert [one for one in found[1:] if "DATABASE_DIRECT_URL" in one and "refused" in one] == found[1:]
+    assert len(found) == 1 + bool(direct)

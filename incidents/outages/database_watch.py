@@ -155,7 +155,7 @@ def _is_pooled(made: psycopg.Connection[Any]) -> bool:
     return row != (made.info.backend_pid,)
 
 
-class _Brief(psycopg.Connection[Any]):
+class Brief(psycopg.Connection[Any]):
     """A probe's connection, which waits for an answer no longer than for the connection itself."""
 
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = CONNECT_S) -> Result:
@@ -193,7 +193,7 @@ class _Probe:
         given = address() | {"connect_timeout": CONNECT_S, "application_name": "firekind probe"}
         try:
             try:
-                asked = _Brief.connect(**given, autocommit=True)
+                asked = Brief.connect(**given, autocommit=True)
             except psycopg.OperationalError as error:
                 self.is_refused = not isinstance(error, errors.ConnectionTimeout) and _refuses(given)
                 raise
