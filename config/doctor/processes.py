@@ -19,6 +19,11 @@ WITHOUT: Final = {
     workers.EVIDENCE: "no evidence is read and nothing is captured",
 }
 UNWRITTEN: Final = "Workers can't report that they are alive, because PostgreSQL is read-only. Fix that first."
+PRECONDITION_FAILED: Final = 406  # RabbitMQ's code
+OTHERS_QUEUE: Final = (
+    "RabbitMQ has a queue of Firekind's name that was made differently, perhaps by another application: name a virtual "
+    "host of Firekind's own in BROKER_URL, or delete the queue. Until then workers look for work themselves."
+)
 UNHEARD: Final = (
     "No Socket Mode process was seen recently: start `python -m stack socket`, or remove SLACK_APP_TOKEN if Slack "
     "sends its requests over HTTP. Without one, Slack's commands get no answer."
@@ -31,7 +36,7 @@ def findings() -> Iterator[CheckResult]:
     if error is None:
         yield CheckResult("The broker answers.")
     else:
-        yield wrong(f"{readiness.MENDS[readiness.BROKER]}{_in_its_words(error)}")
+        yield wrong(f"{mend_of(error)}{_in_its_words(error)}")
     if not workers.can_report():
         yield wrong(UNWRITTEN)
         return
@@ -49,6 +54,13 @@ def findings() -> Iterator[CheckResult]:
     alone_since = workers.now(at=now).alone_since
     if alone_since is not None:
         yield note(f"A worker has heard nothing from the broker since {alone_since:%H:%M:%S} UTC. Look at its log.")
+
+
+def mend_of(error: BaseException) -> str:
+    """Return what to do about a broker's error."""
+    return (
+        OTHERS_QUEUE if getattr(error, "reply_code", None) == PRECONDITION_FAILED else readiness.MENDS[readiness.BROKER]
+    )
 
 
 def _in_its_words(error: BaseException) -> str:

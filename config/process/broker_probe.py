@@ -29,10 +29,17 @@ def error() -> BaseException | None:
             if (redis := getattr(channel, "client", None)) is not None:
                 redis.set(PROBE, "", ex=PROBE_S)
             else:
+                _declare(channel)
                 _send_twice(broker)
     except ended as error:
         return error
     return None
+
+
+def _declare(channel: Any) -> None:
+    """Declare our queues as workers do, which changes nothing unless one is missing, or of another kind."""
+    for queue in app.conf.task_queues or ():
+        queue(channel).declare()
 
 
 def _send_twice(broker: Any) -> None:

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 from celery import Celery
 from django.conf import settings
-from kombu import Message
+from kombu import Message, Queue
 from kombu.exceptions import OperationalError
 from redis import Redis
 
 from config import broker
+from config.doctor import processes
 from config.messages import CONFIGURATION
 from config.process import broker_probe
 from config.process.consumer import Consumer
@@ -240,6 +241,29 @@ def test_a_rabbitmq_that_refuses_is_one_that_is_away_for_who_sends(
         at = f"127.0.0.1:{node.port}"
         assert not hinted(node.url)
         assert [one for one in refused if not hinted(f"amqp://{one.format(at)}")] == []
+        node.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(rabbitmq.find() is None, reason="RabbitMQ is not installed (apt-get install rabbitmq-server)")
+def test_a_rabbitmq_with_another_applications_queue_of_our_name_is_named_as_that(
+    tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`celery` is what every Celery application calls its queue, and a queue keeps the kind it was made with."""
+    with services.sockets(tmp_path) as sockets:
+        node = rabbitmq.start(sockets / "rabbitmq", guard=guard)
+        ours = sender(node.url)
+        ours.conf.update(broker.sending(node.url, queues=("celery",)))
+        monkeypatch.setattr(broker_probe, "app", ours)
+        with sender(node.url).connection_for_write() as others:
+            classic = Queue("celery", durable=True)(others.default_channel)
+            classic.declare()
+            error = broker_probe.error()
+            assert error is not None
+            assert "celery" in str(error)
+            assert "virtual host" in processes.mend_of(error)
+            classic.delete()
+        assert broker_probe.error() is None
         node.stop()
 
 
