@@ -165,6 +165,31 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_at_any_door(stack: Stack, 
         assert database.execute(written, [codename]).rowcount == 1  # and nothing of the first
 
 
+@contextmanager
+def no_more_connections(stack: Stack) -> Iterator[None]:
+    """Have PostgreSQL refuse each new connection of Firekind's, and leave those it has, for the length of the block."""
+    with psycopg.connect(stack.database_url, autocommit=True) as operator:
+        operator.execute("ALTER ROLE firekind_app CONNECTION LIMIT 0")
+        try:
+            yield
+        finally:
+            operator.execute("ALTER ROLE firekind_app CONNECTION LIMIT -1")
+
+
+def test_a_server_that_lets_nobody_else_in_is_no_outage_because_one_statement_waits(stack: Stack) -> None:
+    codename = declared(stack, "Declared before")
+    until_settled(stack, codename)
+    workspace, command = SandboxWorkspace(stack.sandbox_url), "/incident update nobody else gets in"
+    with no_more_connections(stack), closing(Records(stack.database_url)) as records:
+        with psycopg.connect(stack.database_url) as somebody:
+            somebody.execute("SELECT FROM incidents_incident FOR UPDATE")
+            said = workspace.command("ada", f"inc-{codename}", command)["response"]["text"]
+            assert "cancelled" in said, said
+        assert "Update posted" in workspace.command("ada", f"inc-{codename}", command)["response"]["text"]
+        assert httpx.get(f"{stack.base_url}/ready", timeout=PATIENCE_S).status_code == 200
+        until(lambda: records.settled(codename), what="it is not carried out", timeout_s=PATIENCE_S)
+
+
 CANCEL = """
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IN ('active', 'idle in transaction')
