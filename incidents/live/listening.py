@@ -137,9 +137,10 @@ class Hub:
                     await self._hear(listener)
             except psycopg.Error:
                 self.look()  # from now on no one would be told that access ended
+                if not failures:  # logged once, and not every other second for as long as it lasts
+                    log.warning("lost the database connection for live pages; they ask by themselves until it is back")
                 wait = WAITS_S[min(failures, len(WAITS_S) - 1)]
                 failures += 1
-                log.warning("lost the database connection for live pages; retrying in %s s", wait)
                 await asyncio.sleep(wait)
 
     async def _hear(self, listener: psycopg.AsyncConnection[tuple[Any, ...]]) -> None:
