@@ -8,8 +8,9 @@ from typing import Final
 
 from config import broker, env
 
-# The queues; unrouted tasks go to the first one.
-EFFECTS, EVIDENCE = "celery", "evidence"
+# The queues; unrouted tasks go to the first one. Not `celery`, as every Celery application calls its own by default: on
+# a broker that is shared, each would take and discard the other's messages, and log what they say.
+EFFECTS, EVIDENCE = "firekind", "evidence"
 BROKER_URL: Final = env.load().broker_url
 CONFIGURATION = {
     "broker_url": BROKER_URL,
@@ -26,6 +27,7 @@ CONFIGURATION = {
     "task_acks_late": False,
     # With early acknowledgement there is nothing to cancel on a lost connection; this only silences Celery's warning.
     "worker_cancel_long_running_tasks_on_connection_loss": True,
+    "task_default_queue": EFFECTS,
     "task_ignore_result": True,
     "task_serializer": "json",
     "accept_content": ["json"],

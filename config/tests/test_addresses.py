@@ -128,7 +128,7 @@ def ask(address: str) -> None:
     """Connect as the web process does when it sends a hint."""
     url = addresses.broker_url({"BROKER_URL": address})
     app = Celery("tried", broker=url, fixups=[], set_as_current=False)
-    app.conf.update(broker.sending(url, queues=("celery",)))
+    app.conf.update(broker.sending(url, queues=("firekind",)))
     connection = app.connection_for_write()
     with suppress(OperationalError, OSError, *connection.connection_errors), connection:
         _ = connection.default_channel

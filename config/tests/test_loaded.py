@@ -48,8 +48,8 @@ SAY = "\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
     ("start", "left_out"),
     [
         pytest.param(WEB, BY_NOBODY | {"httpx2", "pagerduty"}, id="web"),
-        pytest.param(WORKER.format(queues=["celery"]), BY_NOBODY | PAGES | DOORS, id="worker"),
-        pytest.param(WORKER.format(queues=["celery", "evidence"]), BY_NOBODY | PAGES | DOORS, id="both"),
+        pytest.param(WORKER.format(queues=["firekind"]), BY_NOBODY | PAGES | DOORS, id="worker"),
+        pytest.param(WORKER.format(queues=["firekind", "evidence"]), BY_NOBODY | PAGES | DOORS, id="both"),
         pytest.param(WORKER.format(queues=["evidence"]), BY_NOBODY | PAGES | DOORS | VENDORS, id="evidence"),
     ],
 )

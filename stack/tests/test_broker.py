@@ -151,6 +151,24 @@ def test_the_worker_comes_back_with_its_broker(tmp_path: Path, guard: Guard) -> 
         server.stop()
 
 
+@pytest.mark.workers
+def test_what_another_application_asks_of_its_workers_is_left_to_them(tmp_path: Path, guard: Guard) -> None:
+    """Redis is often shared, and every Celery application that does not choose a name calls its queue `celery`."""
+    with services.sockets(tmp_path) as sockets:
+        server = redis.start(sockets, guard=guard)
+        theirs: Any = Redis(unix_socket_path=str(redis.socket_path(sockets)))
+        with throwaway(processes=["worker"], env={"REDIS_URL": redis.url(sockets)}) as stack:
+            wait_until_taken(stack, sockets)
+            another = Celery("another", broker=redis.url(sockets), fixups=[], set_as_current=False)
+            another.send_task("billing.charge", ["Acme's card"])
+            theirs.rpush("celery", "not even JSON")
+            wait_until_taken(stack, sockets)
+            worker = stack.processes["worker"]
+            assert (theirs.llen("celery"), worker.alive, "Acme" in worker.output) == (2, True, False)
+        theirs.close()
+        server.stop()
+
+
 LOST = "Connection to broker lost"
 REFUSALS = {
     "it became a replica": ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
@@ -193,7 +211,7 @@ class Hinted:
 
     def __init__(self, url: str) -> None:
         self._app = sender(url)
-        self._app.conf.update(broker.sending(url, queues=("celery",)))
+        self._app.conf.update(broker.sending(url, queues=("firekind",)))
 
     def apply_async(self, args: tuple[int], *, expires: float, retry: bool) -> None:
         self._app.send_task(self.name, args, expires=expires, retry=retry)
@@ -246,21 +264,21 @@ def test_a_rabbitmq_that_refuses_is_one_that_is_away_for_who_sends(
 
 @pytest.mark.slow
 @pytest.mark.skipif(rabbitmq.find() is None, reason="RabbitMQ is not installed (apt-get install rabbitmq-server)")
-def test_a_rabbitmq_with_another_applications_queue_of_our_name_is_named_as_that(
+def test_a_rabbitmq_with_a_queue_of_our_name_and_another_kind_is_named_as_that(
     tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`celery` is what every Celery application calls its queue, and a queue keeps the kind it was made with."""
+    """A queue keeps the kind it was made with."""
     with services.sockets(tmp_path) as sockets:
         node = rabbitmq.start(sockets / "rabbitmq", guard=guard)
         ours = sender(node.url)
-        ours.conf.update(broker.sending(node.url, queues=("celery",)))
+        ours.conf.update(broker.sending(node.url, queues=("firekind",)))
         monkeypatch.setattr(broker_probe, "app", ours)
         with sender(node.url).connection_for_write() as others:
-            classic = Queue("celery", durable=True)(others.default_channel)
+            classic = Queue("firekind", durable=True)(others.default_channel)
             classic.declare()
             error = broker_probe.error()
             assert error is not None
-            assert "celery" in str(error)
+            assert "firekind" in str(error)
             assert "virtual host" in processes.mend_of(error)
             classic.delete()
         assert broker_probe.error() is None
@@ -274,7 +292,7 @@ def _lost_more_often(worker: Process, *, than: int) -> bool:
 def wait_until_taken(stack: Stack, sockets: Path) -> None:
     sender(stack.env["REDIS_URL"]).send_task("workflows.tasks.sweep")
     queue = Redis(unix_socket_path=str(redis.socket_path(sockets)))
-    wait_until(lambda: not queue.llen("celery") and not queue.hlen("unacked"), stack.processes["worker"])
+    wait_until(lambda: not queue.llen("firekind") and not queue.hlen("unacked"), stack.processes["worker"])
     queue.close()
 
 

@@ -136,7 +136,7 @@ def test_tasks_are_asked_for_by_ids_and_the_broker_holds_nothing_of_it(played: P
         arguments, named, _ = json.loads(body)
         assert all(isinstance(one, int) for one in arguments), body
         assert named == {}, body
-    assert "celery" in played.waiting, "messages waited while there was no worker"
+    assert "firekind" in played.waiting, "messages waited while there was no worker"
     holding = {**played.waiting, **held(played.stack.env["REDIS_URL"])}
     assert [key for key, value in holding.items() if WORD in key + value] == []
 
