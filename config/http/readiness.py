@@ -19,8 +19,8 @@ DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", worke
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is still carried out, only later
 MENDS: Final[Mapping[str, str]] = {
     DATABASE: "PostgreSQL, or the pooler in front of it, does not answer: start it, or correct DATABASE_URL.",
-    BROKER: "The broker does not answer in time or takes no messages: start it, free its disk, or correct BROKER_URL."
-    " Workers look for work themselves.",
+    BROKER: "The broker does not answer in time or takes no messages: start it, free its memory or disk, or correct"
+    " BROKER_URL. Workers look for work themselves.",
     MIGRATIONS: migrated.MEND,
     WORKER: "No worker was seen recently: start `python -m stack worker`.",
     workers.EVIDENCE: "No evidence worker was seen recently: start `python -m stack evidence`.",
