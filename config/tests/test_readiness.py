@@ -98,9 +98,9 @@ def test_a_database_of_another_version_is_all_that_is_said(client: Client, monke
 def test_a_database_that_refuses_is_not_said_to_be_away(client: Client) -> None:
     """As after a migration whose tables the role has no grants for; no one is told to start PostgreSQL."""
     with connection.cursor() as cursor:
-        cursor.execute("CREATE ROLE odd_role")
-        cursor.execute("GRANT SELECT ON django_migrations TO odd_role")
-        cursor.execute("SET ROLE odd_role")
+        cursor.execute("CREATE ROLE role_without_rights")
+        cursor.execute("GRANT SELECT ON django_migrations TO role_without_rights")
+        cursor.execute("SET ROLE role_without_rights")
         answer = client.get("/ready")
     assert answer.status_code == 503
     parts = answer.json()["parts"]
