@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 import threading
 import time
 
@@ -27,3 +28,23 @@ def test_the_lowest_rank_goes_first_and_no_more_than_allowed_at_once() -> None:
         thread.join(60)
     assert order == [1, 2, 3, 4, 5]
     assert most == [1]
+
+
+def test_a_turn_that_ends_wakes_only_the_next_one_however_many_wait() -> None:
+    turns, many = Turns(1), 60
+    with turns.turn(0):
+        threads = [threading.Thread(target=_take_a_turn, args=(turns, rank)) for rank in range(many)]
+        for thread in threads:
+            thread.start()
+        while len(turns._waiting) < many:
+            time.sleep(0.005)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+    for thread in threads:
+        thread.join(60)
+    woken = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - before
+    assert woken < many * 10  # all of them each time would be a thousand and more
+
+
+def _take_a_turn(turns: Turns, rank: int) -> None:
+    with turns.turn(rank):
+        time.sleep(0.001)
