@@ -12,11 +12,17 @@ from incidents.models import Incident
 Listener = Callable[[int], None]
 
 listeners: list[Listener] = []
+again: list[Listener] = []
 
 
 def tell(incident: Incident) -> None:
-    """Hint every listener with the incident's id once the caller's transaction has committed."""
+    """Hint every listener that an incident has a new revision, once the caller's transaction has committed."""
     after_commit(listeners, incident.pk)
+
+
+def tell_again(incident: Incident) -> None:
+    """Hint that something an incident depends on has changed, though none of its own facts, after the commit."""
+    after_commit(again, incident.pk)
 
 
 def after_commit(told: Iterable[Listener], pk: int) -> None:

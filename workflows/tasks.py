@@ -33,6 +33,7 @@ from workflows.oncall import refresh
 from workflows.paging import poll_pages, poll_unheard
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE, KINDS
+from workflows.planning.plan import Plan
 from workflows.ports import VendorError
 from workflows.reconcile import missed, weekly
 from workflows.reconcile import reconcile as reconciling
@@ -54,17 +55,27 @@ FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 
 @shared_task
 def reconcile(incident_id: int) -> None:
-    """Plan an incident from its newest facts and perform what is ready."""
+    """Plan an incident if it has newer facts than its plan, and perform what is ready."""
+    _plan(incident_id, reconciling.catch_up)
+
+
+@shared_task
+def plan_again(incident_id: int) -> None:
+    """Plan an incident whose own facts are the same: others that it depends on, such as who is on call, changed."""
+    _plan(incident_id, reconciling.reconcile)
+
+
+def _plan(incident_id: int, planned: Callable[..., Plan | None]) -> None:
     if not _pause.read and workspace_cache.never_read():
         refresh_directory()
     _pause.read = True
     with log_ids.of(incident=incident_id):
         try:
-            plan = reconciling.reconcile(incident_id, at=timezone.now())
+            plan = planned(incident_id, at=timezone.now())
         except Incident.DoesNotExist:  # the database was restored, and the broker remembers
             log.info("a hint is about an incident that is not there")
             return
-    if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
+    if plan is not None and any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
         _send(measure, incident_id)
     drain(incident_id)
 
@@ -224,7 +235,7 @@ def remind() -> None:
 def audit() -> None:
     """Plan every active incident from scratch and send a hint for those where something differs."""
     for incident_id in sweeping.unsettled():
-        hint(incident_id)
+        hint_again(incident_id)
 
 
 @shared_task
@@ -289,8 +300,14 @@ def hint(incident_id: int) -> None:
     _send(reconcile, incident_id)
 
 
+def hint_again(incident_id: int) -> None:
+    """Ask a worker to plan an incident again soon. If the broker is down, this process does, or the audit finds it."""
+    _send(plan_again, incident_id)
+
+
 def _send(task: HintTask, incident_id: int) -> None:
     hint_sender.send(task, incident_id, fresh_s=FRESH_S)
 
 
 hints.listeners.append(hint)
+hints.again.append(hint_again)

@@ -91,6 +91,8 @@ class Aside(Generic[Key]):
                 del self._again[key]
 
     def _run(self, key: Key) -> None:
+        with self._lock:
+            self._again[key] = False  # asked for again before it began: this is it
         try:
             with _heard(key, failing=self._failing):
                 self._do(key)

@@ -32,6 +32,24 @@ def test_what_is_asked_for_meanwhile_is_done_once_more_and_never_at_once() -> No
     assert done == [1, 1]
 
 
+def test_what_is_asked_for_again_before_it_began_is_done_once() -> None:
+    done: list[int] = []
+    go = threading.Event()
+
+    def do(key: int) -> None:
+        assert go.wait(60)
+        done.append(key)
+
+    aside = Aside(do, at_once=1)
+    aside.ask(1)
+    for _ in range(3):
+        aside.ask(2)
+    go.set()
+    aside._pool.submit(int).result(60)  # after all that was asked for, on its only thread
+    aside._pool.shutdown()
+    assert done == [1, 2]
+
+
 def test_others_are_done_side_by_side() -> None:
     both = threading.Barrier(2, timeout=60)
 

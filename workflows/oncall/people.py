@@ -139,7 +139,7 @@ def _pin(
     says = person.name if person else "no one here"
     circles.announce("", by=by, about=f"the match for {user.name} in PagerDuty", says=says, agreed=agreed, at=at)
     for incident in Incident.objects.filter(active=True).only("pk"):
-        hints.tell(incident)
+        hints.tell_again(incident)
 
 
 def _meetings(users: Iterable[PagerUser]) -> dict[int, Meeting]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -42,6 +43,11 @@ NOTE_PLANNED = """
        SET revision = excluded.revision, at = excluded.at, look_again_at = excluded.look_again_at
 """
 
+IS_SETTLED: Final = """
+    SELECT FROM workflows_planned WHERE incident_id = %s
+       AND NOT EXISTS (SELECT FROM workflows_unplanned WHERE incident_id = %s)
+       AND (look_again_at IS NULL OR look_again_at > %s)
+"""
 HOLD_NEWEST: Final = "SELECT 1 FROM incidents_incident WHERE id = %s AND revision = %s FOR NO KEY UPDATE"
 OWE: Final = WrittenInsert(Effect)
 
@@ -51,11 +57,31 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
 
     One at a time per incident. Repeating it without new facts writes nothing.
     """
+    with _alone(incident_id):
+        return _traced(incident_id, at=at)
+
+
+def catch_up(incident_id: int, *, at: datetime) -> Plan | None:
+    """Do the same, unless its newest facts are planned by now; then return None.
+
+    While many incidents wait, a hint and a look both find each of them, and planning is most of a worker's work.
+    """
+    with _alone(incident_id):
+        return _traced(incident_id, at=at) if _is_behind(incident_id, at=at) else None
+
+
+@contextmanager
+def _alone(incident_id: int) -> Iterator[None]:
+    """Wait until no one else plans this incident."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, incident_id])
-        with tracing.span("reconcile", parent=_command(incident_id), incident=incident_id):
-            return _reconciled(incident_id, at=at)
+        yield
+
+
+def _traced(incident_id: int, *, at: datetime) -> Plan:
+    with tracing.span("reconcile", parent=_command(incident_id), incident=incident_id):
+        return _reconciled(incident_id, at=at)
 
 
 def _command(incident_id: int) -> str:
@@ -93,6 +119,13 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     if not result.is_empty:
         timeline.nudge_readers(incident.pk)
     return result
+
+
+def _is_behind(incident_id: int, *, at: datetime) -> bool:
+    """Return whether it has facts that no plan covers, asked to be planned again, or is not there."""
+    with connection.cursor() as cursor:
+        cursor.execute(IS_SETTLED, [incident_id, incident_id, at])
+        return cursor.fetchone() is None
 
 
 def _was_planned(incident: Incident) -> bool:

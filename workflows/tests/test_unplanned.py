@@ -7,12 +7,14 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from incidents import lifecycle
+from incidents import hints, lifecycle
 from incidents.models import Incident, Person
 from incidents.tests import shipped
-from workflows.models import Planned, Unplanned
-from workflows.reconcile import sweep
+from workflows.models import Effect, PagerUser, Planned, Unplanned
+from workflows.oncall import people
+from workflows.reconcile import reconcile, sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -87,3 +89,46 @@ def test_what_leaves_the_facts_as_they_were_asks_for_no_plan(incident: Incident)
     _plan(incident, incident.revision)
     Incident.objects.filter(pk=incident.pk).update(title="Checkout is down", revision=F("revision"))
     assert sweep.unplanned(at=timezone.now()) == []
+
+
+def test_a_hint_plans_what_moved_and_nothing_that_somebody_has_planned_since(incident: Incident) -> None:
+    assert reconcile.catch_up(incident.pk, at=timezone.now()) is not None
+    assert reconcile.catch_up(incident.pk, at=timezone.now()) is None, "a look has found it as well"
+    lifecycle.note(incident, text="it was the cache", by=None, at=timezone.now())
+    lifecycle.resolve(incident, by=None, at=timezone.now())
+    assert reconcile.catch_up(incident.pk, at=timezone.now()) is not None
+    assert reconcile.catch_up(incident.pk, at=timezone.now()) is None
+    assert sweep.unplanned(at=timezone.now()) == []
+
+
+def test_a_hint_plans_what_asked_to_be_planned_again_once_that_is_due(incident: Incident) -> None:
+    now = timezone.now()
+    reconcile.reconcile(incident.pk, at=now)
+    Planned.objects.update(look_again_at=now + timedelta(seconds=10))
+    assert reconcile.catch_up(incident.pk, at=now) is None
+    assert reconcile.catch_up(incident.pk, at=now + timedelta(seconds=10)) is not None
+
+
+def test_what_depends_on_others_than_itself_is_planned_although_it_did_not_move(incident: Incident) -> None:
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    Effect.objects.all().delete()  # as if others had changed what should exist
+    assert not Unplanned.objects.exists()
+    assert reconcile.reconcile(incident.pk, at=timezone.now()).actions
+
+
+def test_a_person_matched_by_hand_has_every_open_incident_planned_again(
+    incident: Incident, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    hinted: list[int] = []
+    ended = lifecycle.declare("Search is slow", by=None, at=timezone.now())
+    lifecycle.resolve(ended, by=None, at=timezone.now())
+    ann, ada = (Person.objects.create(name=name, chat_id=f"U{name}") for name in ("Ann", "Ada"))
+    user = PagerUser.objects.create(pager_id="PANN", name="Ann")
+    kept = list(hints.again)
+    hints.again[:] = [hinted.append]
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            people.match(user, person=ann, by=ada, at=timezone.now())
+    finally:
+        hints.again[:] = kept
+    assert hinted == [incident.pk]
