@@ -75,8 +75,10 @@ class Leases(Generic[Row]):
         """Return the row if its claim still holds: no other worker took it over, and no outcome was recorded."""
         return self.rows.filter(pk=row.pk, token=row.token, state=self.working)
 
-    def record(self, row: Leased, **values: Any) -> bool:
-        """Write the outcome to a row that is still ``mine``; return whether it was.
+    def record(self, row: Leased, *, asking: str = "TRUE", **values: Any) -> bool | None:
+        """Write the outcome to a row that is still ``mine``, else return None.
+
+        Return whether ``asking`` holds, a condition in SQL on the row as written.
 
         Written as SQL because every finished effect goes through it, and Django takes longer to build the statement
         than PostgreSQL takes to run it.
@@ -87,8 +89,12 @@ class Leases(Generic[Row]):
         params = [fields[name].get_db_prep_save(value, connection) for name, value in values.items()]
         mine = [row.pk, row.token, str(self.working)]
         with connection.cursor() as cursor:
-            cursor.execute(f"UPDATE {known.db_table} SET {said} {MINE}", [*params, *mine])  # noqa: S608 (names of ours)
-            return bool(cursor.rowcount)
+            cursor.execute(
+                f"UPDATE {known.db_table} SET {said} {MINE} RETURNING {asking}",  # noqa: S608 (names of ours)
+                [*params, *mine],
+            )
+            found = cursor.fetchone()
+        return bool(found[0]) if found else None
 
     def renew(self, row: Leased, *, at: datetime) -> bool:
         """Extend a claim by one more lease; return whether it was still held."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from incidents import lifecycle, timeline
@@ -82,6 +83,17 @@ def test_what_waited_for_a_thread_while_it_turned_private_is_not_said(house: Hou
     house.settle(incident)
     public = [one for one in house.slack.workspace.channels.values() if not one.is_private]
     assert not [said.text for one in public for said in one.messages.values() if "The keys leaked" in said.text]
+
+
+def test_more_is_claimed_after_an_effect_only_while_something_waits(house: House) -> None:
+    incident = planned(house)
+    with CaptureQueriesContext(connection) as asked, ports.using(chat=house.chat):
+        perform.drain(incident.pk, side_by_side=False)
+    effects = Effect.objects.filter(incident=incident)
+    assert {one.state for one in effects} == {"done"}
+    claims = [one for one in asked.captured_queries if "workflows_claim" in one["sql"]]
+    # The first, what the channel and the headline let begin, and a last look: others may have recorded meanwhile.
+    assert len(claims) < len(effects)
 
 
 def test_what_waited_long_is_held_anew_before_the_vendor_is_asked(house: House) -> None:

@@ -43,6 +43,9 @@ SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 OWED_KINDS: Final = """
     SELECT DISTINCT kind FROM workflows_effect WHERE incident_id = %s AND state IN ('waiting', 'running')
 """
+OTHERS_WAIT: Final = """
+    EXISTS (SELECT FROM workflows_effect o WHERE o.incident_id = workflows_effect.incident_id AND o.state = 'waiting')
+"""
 MOVED: Final = """
     SELECT key, (external ->> 'moved')::float8 FROM workflows_resource
      WHERE incident_id = %s AND key = ANY (%s) AND external ->> 'moved' IS NOT NULL
@@ -83,7 +86,8 @@ def record_done(
             timeline.hold(effect.incident_id)
             failpoints.point(failpoints.RECORDING, kind=effect.kind)
         ended = _ended(effect, again_at=outcome.again_at, at=at)
-        if not CLAIMS.record(effect, **ended):
+        others_wait = CLAIMS.record(effect, asking=OTHERS_WAIT, **ended)
+        if others_wait is None:
             return []
         if outcome.there:
             _keep(effect, outcome.there, at=at, settled=ended["state"] == Effect.State.DONE)
@@ -94,7 +98,9 @@ def record_done(
         _tell(effect, outcome, at=at)
         if outcome.also is not None:
             outcome.also(at)
-        return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
+        if not (claim_more and others_wait):  # mostly nothing of their incident waits any more
+            return []
+        return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds)
 
 
 def _ended(effect: Effect, *, again_at: datetime | None, at: datetime) -> dict[str, Any]:

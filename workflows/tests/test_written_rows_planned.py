@@ -213,7 +213,9 @@ def test_only_its_holder_records_what_came_of_a_row(incident: Incident, moved: d
     Effect.objects.filter(pk=row.pk).update(**moved)
     by_django = leases.mine(row).exists()
     says = {"state": Effect.State.DONE, "ended_at": NOW, "spec": {"x": [WORDS]}, "needs": ["a", "b"], "error": WORDS}
-    assert leases.record(row, **says) is by_django is not bool(moved)
+    recorded = leases.record(row, asking="state = 'done'", **says)
+    assert recorded is (True if by_django else None)
+    assert by_django is not bool(moved)
     after = Effect.objects.get(pk=row.pk)
     assert all(getattr(after, name) == value for name, value in says.items()) is by_django
     assert held(Effect.objects.get(pk=other.pk)) == held(other)
