@@ -10,6 +10,7 @@ import ssl
 import urllib.request
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 from urllib.error import URLError
 
@@ -73,11 +74,16 @@ class _DirectWebhook(WebhookClient):
 
 
 def _answered(client: WebClient | WebhookClient, request: urllib.request.Request) -> dict[str, Any]:
-    proxies = {"http": client.proxy, "https": client.proxy} if client.proxy else {}
-    ways = [bounded.OverTls(client.ssl)] if client.ssl else [bounded.Plainly()]
-    opener = urllib.request.build_opener(_AsItIs, urllib.request.ProxyHandler(proxies), *ways)
-    with opener.open(request, timeout=client.timeout) as answer:
+    with _opener(client.proxy, client.ssl).open(request, timeout=client.timeout) as answer:
         return {"status": answer.status, "headers": answer.headers, "body": bounded.whole(answer).decode()}
+
+
+@lru_cache(maxsize=4)
+def _opener(proxy: str | None, tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
+    """Return what opens requests, for all threads, because building it takes a tenth of a millisecond."""
+    proxies = {"http": proxy, "https": proxy} if proxy else {}
+    ways = [bounded.OverTls(tls)] if tls else [bounded.Plainly()]
+    return urllib.request.build_opener(_AsItIs, urllib.request.ProxyHandler(proxies), *ways)
 
 
 class Wire:
