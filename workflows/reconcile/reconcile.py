@@ -255,7 +255,8 @@ def _note_people(incident: Incident, known: IncidentState, who: Participation, *
     closes = incident.private and incident.closed_at is None and admission.is_known
     if not (admission.entries or admission.choices or over or closes) or not _is_newest(incident):
         return False
-    Participant.objects.filter(incident=incident, person__in=over).update(left_at=at)
+    if over:
+        Participant.objects.filter(incident=incident, person__in=over).update(left_at=at)
     circle.admit(incident, admission, by=None, at=at, source=Source.SYSTEM)
     if closes:
         Incident.objects.filter(pk=incident.pk).update(closed_at=at)
