@@ -55,7 +55,7 @@ IN_PUBLIC: Final = """
      WHERE m.kind = 'member' AND m.state = 'there'
 """
 REFUSED: Final = """
-    SELECT DISTINCT r.external_id AS channel FROM workflows_effect e
+    SELECT DISTINCT r.external_id AS channel, e.error_code = 'is_archived' AS archived FROM workflows_effect e
       JOIN workflows_resource r ON r.incident_id = e.incident_id AND r.kind = 'channel' AND r.room = e.room
      WHERE e.state = 'failed' AND e.error_code IN ('is_archived', 'is_inactive', 'not_in_channel', 'access_denied')
 """
@@ -294,7 +294,9 @@ def _looked_at(workspace: SandboxWorkspace, records: Records, stack: Stack) -> l
     """Have each channel polled whose state is unknown or that is owed what it refused; return their ids."""
     state = workspace.state()
     unknown = known_rooms.unknown(records.rows(gathering.ROOMS), state["channels"], bot=state["bot"])
-    ids = [str(room["channel"]) for room, _ in unknown] + [str(one["channel"]) for one in records.rows(REFUSED)]
+    shut = {str(one["id"]) for one in state["channels"] if one["is_archived"]}  # refuse it for as long as people want
+    refused = {str(one["channel"]) for one in records.rows(REFUSED) if not (one["archived"] and one["channel"] in shut)}
+    ids = [*(str(room["channel"]) for room, _ in unknown), *sorted(refused)]
     if ids:
         stack.manage("shell", "-c", LOOK.format(ids=ids), check=False)
     return ids

@@ -97,9 +97,9 @@ LOST = accepted(word="zqlost", began_at=12.0, ended_at=13.0, may_be_lost=True)
 WRITTEN = accepted(word="zqfour", act="review_written", becomes="")
 FAILED = {
     "codename": "red-fox", "key": "told/2#1", "error": "It is archived.", "error_code": "is_archived",
-    "verb": "create", "active": False,
+    "verb": "create", "active": False, "room": 1,
 }  # fmt: skip
-UNANNOUNCED = {**FAILED, "key": "announcement#1", "state": "failed"}
+UNANNOUNCED = {**FAILED, "key": "announcement#1", "state": "failed", "room": None}
 SAID = {"user": BOT, "text": "zqone"}
 AT_A_DRILL: dict[str, Any] = {
     "incidents": [INCIDENT, DRILL],
@@ -247,6 +247,14 @@ def test_what_could_not_be_withdrawn_may_stay_where_it_is_archived_and_the_incid
 
 def test_what_was_over_before_its_announcement_had_a_channel_need_not_be_announced() -> None:
     assert invariants.violations(replace(GOOD, effects=[UNANNOUNCED])) == []
+
+
+def test_what_may_have_been_said_in_a_channel_that_people_keep_archived_stays_in_doubt() -> None:
+    effects, shut = [{**FAILED, "state": "failed"}], channel(is_archived=True)
+    kept = replace(GOOD, effects=effects, channels=[shut, PUBLIC, NEWS], rooms=[{**ROOM, "archived": True}])
+    assert invariants.violations(kept) == []
+    other = replace(kept, effects=[{**FAILED, "state": "failed", "room": 2}])
+    assert {one.law for one in invariants.violations(other)} == {"nothing failed for good"}
 
 
 def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed() -> None:

@@ -28,7 +28,7 @@ EVENTS: Final = """
       FROM incidents_event e JOIN incidents_incident i ON i.id = e.incident_id ORDER BY i.id, e.n
 """
 EFFECTS: Final = """
-    SELECT i.codename, i.active, e.id, e.key, e.verb, e.state, e.error, e.error_code,
+    SELECT i.codename, i.active, e.id, e.key, e.verb, e.room, e.state, e.error, e.error_code,
            e.attempt, e.due_at::text, e.abandoned
       FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
      WHERE e.state IN ('waiting', 'running', 'failed') ORDER BY e.id

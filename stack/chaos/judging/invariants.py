@@ -72,11 +72,18 @@ def _nothing_is_owed(found: Aftermath) -> Broken:
 
 
 def _nothing_failed(found: Aftermath) -> Broken:
-    """Except announcements of incidents that were over before the channel was back: no one needs them then."""
+    """Except announcements of incidents that were over before the channel was back: no one needs them then.
+
+    Nor does it count what may have been said in a channel that people keep archived: no one can look for it.
+    """
+    there = channels(found)
+    ours = [(one, there[one["channel"]]) for one in found.rooms if one["channel"] in there]
+    archived = {(room["codename"], room["room"]) for room, channel in ours if channel["is_archived"]}
     for one in found.effects:
         is_announced = one["key"].startswith("announcement#") and one["error_code"] in NOWHERE
         is_news_no_more = is_announced and one["verb"] == "create" and not one["active"]
-        if one["state"] == "failed" and not is_news_no_more:
+        is_shut_in = one["error_code"] == "is_archived" and (one["codename"], one["room"]) in archived
+        if one["state"] == "failed" and not (is_news_no_more or is_shut_in):
             yield one["codename"], f"{one['key']} failed for good: {one['error']}", one["key"]
 
 
