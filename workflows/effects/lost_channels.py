@@ -28,7 +28,7 @@ ARCHIVED = "archived"
 WHY = frozenset({"why", "workspace"})  # what is stored for a channel that is gone
 IN_DOUBT: Final = {
     "state": Effect.State.FAILED,
-    "error": "The channel was archived before we could check whether this was done.",
+    "error": "The channel was archived before we could check whether this was done. Unarchive it in Slack.",
     "error_code": "is_archived",
 }
 
