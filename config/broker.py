@@ -11,6 +11,10 @@ from urllib.parse import urlsplit
 
 from kombu import Queue
 
+# The queues; unrouted tasks go to the first one. Not `celery`, as every Celery application calls its own by default: on
+# a broker that is shared, each would take and discard the other's messages, and log what they say.
+EFFECTS: Final = "firekind"
+EVIDENCE: Final = "evidence"
 REDIS: Final = ("redis", "rediss", "redis+socket")
 RABBITMQ: Final = ("amqp", "amqps")
 SEND_S: Final = 0.5  # how long the sender of the first hint that is not taken waits; after that the breaker takes over

@@ -7,10 +7,8 @@ due. So the broker keeps, retries or delays nothing that matters.
 from typing import Final
 
 from config import broker, env
+from config.broker import EFFECTS, EVIDENCE
 
-# The queues; unrouted tasks go to the first one. Not `celery`, as every Celery application calls its own by default: on
-# a broker that is shared, each would take and discard the other's messages, and log what they say.
-EFFECTS, EVIDENCE = "firekind", "evidence"
 BROKER_URL: Final = env.load().broker_url
 CONFIGURATION = {
     "broker_url": BROKER_URL,

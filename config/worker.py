@@ -15,8 +15,8 @@ from celery.apps.worker import Worker
 from celery.exceptions import SecurityWarning
 
 from config import env
+from config.broker import EFFECTS, EVIDENCE
 from config.celery import app, take_patiently
-from config.messages import EFFECTS, EVIDENCE
 from config.process import garbage, priority
 from incidents.claiming import keyed_executor
 from incidents.outages import database_watch

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from config.messages import EFFECTS, EVIDENCE
+from config.broker import EFFECTS, EVIDENCE
 
 
 @dataclass(frozen=True, slots=True)

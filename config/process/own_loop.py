@@ -19,8 +19,8 @@ from celery import signals
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from config.broker import EFFECTS
 from config.celery import app
-from config.messages import EFFECTS
 from config.process import broker_probe, older, own_connection
 from config.process.look_runner import LookRunner
 from config.process.looks import OWN, SHARED

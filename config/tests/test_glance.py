@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from config.messages import EFFECTS as EFFECTS_QUEUE
-from config.messages import EVIDENCE as EVIDENCE_QUEUE
+from config.broker import EFFECTS as EFFECTS_QUEUE
+from config.broker import EVIDENCE as EVIDENCE_QUEUE
 from config.process import own_loop
 from config.process.looks import OWN
 from config.process.own_loop import OwnLoop

@@ -14,9 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from config import broker, env
+from config.broker import EFFECTS, EVIDENCE
 from config.celery import app
 from config.database import from_url
-from config.messages import EFFECTS, EVIDENCE
 from config.process import looks
 from config.process.consumer import LATER, STEPS
 from config.process.own_loop import queue_of

@@ -9,7 +9,7 @@ from functools import partial
 import psycopg
 import pytest
 
-from config.messages import EFFECTS, EVIDENCE
+from config.broker import EFFECTS, EVIDENCE
 from config.process.looks import SHARED
 from stack.outside import waiting
 from stack.supervisor.running import Stack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celery import Celery
 
+from config.broker import EFFECTS
 from stack.outside import until
 from stack.story.stage import Stage
 from stack.supervisor.running import Stack
@@ -21,7 +22,7 @@ def nothing_to_do(tour: Tour, stack: Stack) -> None:
     planned = tour.records.rows("SELECT at FROM workflows_planned WHERE incident_id = %s", id)
     before = tour.workspace.called()
     with Celery("tour", broker=stack.env["REDIS_URL"], fixups=[]) as broker:
-        broker.send_task("workflows.tasks.reconcile", [id])
+        broker.send_task("workflows.tasks.plan_again", [id], queue=EFFECTS)
     until(
         lambda: tour.records.rows("SELECT at FROM workflows_planned WHERE incident_id = %s", id) != planned,
         what="the incident was not planned again",
