@@ -164,7 +164,8 @@ def test_what_is_written_and_not_sent_outlives_a_reload_until_it_is_sent_or_its_
     assert written(page) == wrote
     expect(page.locator("[data-draft]").first).to_be_visible()
     first = next(iter(wrote))
-    page.locator(f"#{first}").locator("xpath=ancestor::form").locator("button").first.click()
+    with page.expect_navigation():  # until it is loaded, no one knows that it was taken
+        page.locator(f"#{first}").locator("xpath=ancestor::form").locator("button").first.click()
     page.goto(f"/incidents/{other}/review")
     assert written(page) == wrote  # the one is saved, all others are kept
     assert not page.evaluate(f"Object.keys(sessionStorage).filter(one => one.endsWith(' {first}')).length")

@@ -131,7 +131,7 @@ def end(work: Work, what: str, *, looking: bool = False, at: datetime) -> None:
 
 
 def _may_stand(work: Work) -> bool:
-    """Return whether something it says may be there. A farewell that a restore lost is looked for anew."""
+    """Return whether something it says may be there. A farewell that a restore lost is looked for again."""
     effect = work.effect
     is_farewell = effect.thing.startswith("farewell/") and work.lost_until is not None
     return effect.verb == CREATE and effect.kind in WORDS and not is_farewell

@@ -88,7 +88,7 @@ def _is_ours(key: str) -> bool:
 
 
 def _tells(spec: Spec) -> bool:
-    said = spec["text"] if "card" not in spec else spec["card"]["kind"] != "withdrawn"
+    said = spec["card"]["kind"] != "withdrawn" if "card" in spec else spec.get("text")
     return bool(said) or UNSETTLED in spec
 
 
