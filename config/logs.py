@@ -23,8 +23,6 @@ log = logging.getLogger(__name__)
 FORMS: Final = ("line", "json")
 # What kombu logs about a broker that is gone or refuses: a message stays on it, or it is not checked this time.
 UNTAKEN: Final = ("Couldn't ack", "Couldn't reject", "Error in timer")
-
-
 SELDOM_S: Final = 60.0
 # Errors whose messages come from code or from the system.
 IN_OUR_WORDS: Final = (AttributeError, NameError, ImportError, RecursionError, MemoryError)

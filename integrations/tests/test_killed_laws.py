@@ -25,9 +25,6 @@ from integrations.tests.mortal import Process, mortal
 from integrations.tests.test_people_laws import Story, anybody, built_duty, types
 from workflows.models import Effect, Page
 from workflows.paging import acknowledging, poll_pages
-from workflows.performing import perform
-from workflows.planning.actions import EVIDENCE
-from workflows.reconcile import reconcile
 from workflows.usergroups import workspace_cache
 
 __all__ = ["built_duty"]  # the fixture of this module
@@ -94,12 +91,6 @@ class MortalStory(Story):
         """Return what tells whether a verb was recorded."""
         revision = Incident.objects.get(pk=self.incident.pk).revision
         return Event.objects.count(), Participant.objects.count(), revision
-
-    def work(self) -> None:
-        """Plan, and do what is due, as a worker."""
-        reconcile.reconcile(self.incident.pk, at=timezone.now())
-        perform.drain(self.incident.pk, side_by_side=False, queue=EVIDENCE)
-        perform.drain(self.incident.pk, side_by_side=False)
 
     def retype(self, by: str, to: str) -> None:  # type: ignore[override]  # by one door, and carried out later
         if self.sees(by):

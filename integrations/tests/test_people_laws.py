@@ -217,6 +217,12 @@ class Story:
         ):
             perform.perform(self.duty.house.chat, work, kinds=[])
 
+    def work(self) -> None:
+        """Plan, and do what is due, as a worker."""
+        reconcile.reconcile(self.incident.pk, at=timezone.now())
+        perform.drain(self.incident.pk, side_by_side=False, queue=actions.EVIDENCE)
+        perform.drain(self.incident.pk, side_by_side=False)
+
     def settle(self) -> None:
         self.incident = self.duty.house.settle(self.incident, rounds=20)
 

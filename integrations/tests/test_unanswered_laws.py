@@ -29,10 +29,7 @@ from workflows import tasks
 from workflows.channels import room_looks, rooms
 from workflows.effects.failing import left_to_people
 from workflows.models import Effect
-from workflows.performing import perform
-from workflows.planning.actions import EVIDENCE
 from workflows.planning.wording import cards
-from workflows.reconcile import reconcile
 
 __all__ = ["built_duty"]  # the fixture of this module
 
@@ -83,9 +80,7 @@ class Unanswered(Story):
         """Carry out what follows from an act; Slack answers none of these calls, whether it does what they ask."""
         self.play(act)
         self.slack.faults.add(fault, method=method, times=99)
-        reconcile.reconcile(self.incident.pk, at=timezone.now())
-        perform.drain(self.incident.pk, side_by_side=False, queue=EVIDENCE)
-        perform.drain(self.incident.pk, side_by_side=False)
+        self.work()
         self.slack.faults.clear()
 
     def forget(self, act: Step, ends: bool) -> None:

@@ -21,7 +21,7 @@ from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
 REFUSED_OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
-REFUSED_ARCHIVED: Final = ("is_archived", "is_inactive")
+REFUSED_ARCHIVED: Final = (lost_channels.IS_ARCHIVED, "is_inactive")
 CHANNEL: Final = WrittenRows(Resource, of="r", beside={"incident": visibility.INCIDENT})
 OF_CHANNEL: Final = f"""
     {visibility.WHOLE} JOIN workflows_resource r ON r.incident_id = i.id

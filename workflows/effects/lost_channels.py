@@ -24,12 +24,13 @@ from workflows.ports import VendorError
 NOT_FOUND = "channel_not_found"
 OUTSIDE = "not_in_channel"
 OUTSIDE_TOO = "access_denied"  # the code that bookmark methods use
+IS_ARCHIVED = "is_archived"  # what failed with it is tried again once the channel is unarchived
 ARCHIVED = "archived"
 WHY = frozenset({"why", "workspace"})  # what is stored for a channel that is gone
 IN_DOUBT: Final = {
     "state": Effect.State.FAILED,
     "error": "The channel was archived before we could check whether this was done. Unarchive it in Slack.",
-    "error_code": "is_archived",
+    "error_code": IS_ARCHIVED,
 }
 
 
@@ -109,7 +110,7 @@ def explanation(chat: Chat, work: Work, error: VendorError) -> str:
     return UNSEEN if found is None else ARCHIVED if found.archived else ""
 
 
-def end(work: Work, what: str, *, looking: bool = False, at: datetime) -> None:
+def end(work: Work, what: str, *, looking: bool, at: datetime) -> None:
     """End an effect that the state of its room explains: it is neither retried nor reported as failed.
 
     If it was refused while ``looking``, words that may stand in an archived channel stay in doubt until someone can

@@ -76,13 +76,12 @@ def _nothing_failed(found: Aftermath) -> Broken:
 
     Nor does it count what may have been said in a channel that people keep archived: no one can look for it.
     """
-    there = channels(found)
-    ours = [(one, there[one["channel"]]) for one in found.rooms if one["channel"] in there]
-    archived = {(room["codename"], room["room"]) for room, channel in ours if channel["is_archived"]}
+    archived = {one["id"] for one in found.channels if one["is_archived"]}
+    shut = {(one["codename"], one["room"]) for one in found.rooms if one["channel"] in archived}
     for one in found.effects:
         is_announced = one["key"].startswith("announcement#") and one["error_code"] in NOWHERE
         is_news_no_more = is_announced and one["verb"] == "create" and not one["active"]
-        is_shut_in = one["error_code"] == "is_archived" and (one["codename"], one["room"]) in archived
+        is_shut_in = one["error_code"] == "is_archived" and (one["codename"], one["room"]) in shut
         if one["state"] == "failed" and not (is_news_no_more or is_shut_in):
             yield one["codename"], f"{one['key']} failed for good: {one['error']}", one["key"]
 
