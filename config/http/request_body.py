@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import IO, Any, cast
 
@@ -48,7 +48,9 @@ async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, a
         raise BodyTooLarge
     file = cast("IO[bytes]", tempfile.SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE, dir=SPOOL))  # noqa: SIM115  # closed by the code that responds
     try:
-        async for chunk in _bounded(receive, most, arrival):
+        more = True
+        while more:
+            chunk, more = await _piece(receive, arrival, most)
             among.came(arrival, len(chunk))
             _write(file, chunk)
     except BaseException:
@@ -91,28 +93,21 @@ def _write(file: IO[bytes], chunk: bytes) -> None:
         raise DiskFull from error
 
 
-async def _bounded(receive: Receive, most: int, arrival: Arrival) -> AsyncIterator[bytes]:
-    size = 0
-    async for chunk in _chunks(_timely(receive, arrival)):
-        size += len(chunk)
-        if size > most:
-            raise BodyTooLarge
-        yield chunk
+async def _piece(receive: Receive, arrival: Arrival, most: int) -> tuple[bytes, bool]:
+    """Return the next piece of a body, and whether there are more.
 
-
-def _timely(receive: Receive, arrival: Arrival) -> Receive:
-    """Wrap ``receive`` with the time limit; it raises ``BodyTooSlow``, or ``NoRoom`` once others need the room."""
-
-    async def received() -> Mapping[str, Any]:
-        try:
-            async with asyncio.timeout_at(arrival.until()) as arrival.patience:
-                return await receive()
-        except TimeoutError:
-            raise NoRoom if arrival.given_up else BodyTooSlow from None
-        finally:
-            arrival.patience = None
-
-    return received
+    Raises ``BodyTooLarge``, ``BodyTooSlow``, ``RequestAborted``, or ``NoRoom`` once others need the room.
+    """
+    try:
+        async with asyncio.timeout_at(arrival.until()) as arrival.patience:
+            chunk, more = _content(await receive())
+    except TimeoutError:
+        raise NoRoom if arrival.given_up else BodyTooSlow from None
+    finally:
+        arrival.patience = None
+    if arrival.size + len(chunk) > most:
+        raise BodyTooLarge
+    return chunk, more
 
 
 async def refuse(response: HttpResponse, receive: Receive, send: Send, *, waits: bool = True) -> None:
@@ -133,22 +128,20 @@ async def refuse(response: HttpResponse, receive: Receive, send: Send, *, waits:
 
 async def _let_come(receive: Receive) -> None:
     until, left = time.monotonic() + PATIENCE_S, PATIENCE_BYTES
+    more = True
     with suppress(TimeoutError, RequestAborted):
         async with asyncio.timeout(PATIENCE_S):
-            async for chunk in _chunks(receive):
+            while more:
+                chunk, more = _content(await receive())
                 left -= len(chunk)
                 if left < 0 or time.monotonic() > until:  # data that never pauses never lets the time-out fire
                     break
 
 
-async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise RequestAborted
-        yield message.get("body", b"")
-        more = message.get("more_body", False)
+def _content(message: Mapping[str, Any]) -> tuple[bytes, bool]:
+    if message["type"] == "http.disconnect":
+        raise RequestAborted
+    return message.get("body", b""), message.get("more_body", False)
 
 
 def header(scope: Scope, name: bytes) -> str:
