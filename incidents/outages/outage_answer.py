@@ -27,6 +27,7 @@ WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled your request."
 SLOW: Final = "Firekind's database is too slow to answer within Slack's three seconds. The web app waits longer."
+LATE: Final = "Firekind couldn't begin within Slack's three seconds, so nothing was done. Try again."
 UNCHANGED: Final = "Firekind's database accepts no changes right now."
 BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
@@ -114,7 +115,16 @@ def happened(error: BaseException | None) -> str:
 
 def in_slack(error: BaseException | None = None) -> str:
     """Return the plain text for someone in Slack whose request could not be handled."""
-    return f"{happened(error)} {UNSURE}\n\nMeanwhile, by hand:\n{runbook().current().text}"
+    return f"{happened(error)} {UNSURE}\n\n{_by_hand()}"
+
+
+def too_late_in_slack() -> str:
+    """Return the plain text for someone in Slack whose request is begun too late to be answered."""
+    return f"{LATE}\n\n{_by_hand()}"
+
+
+def _by_hand() -> str:
+    return f"Meanwhile, by hand:\n{runbook().current().text}"
 
 
 @lru_cache(maxsize=1)

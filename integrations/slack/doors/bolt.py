@@ -18,7 +18,7 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from incidents import lifecycle, still_seen
-from incidents.outages import database_watch, outage_answer
+from incidents.outages import answer_time, database_watch, outage_answer
 from integrations.slack import listeners
 from integrations.slack.adapter import current
 from integrations.slack.interaction import afterwards, answers, inbox, incident_lookup, replying, request
@@ -90,11 +90,13 @@ def _authorize(given: Setup) -> Callable[..., AuthorizeResult]:
 
 def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
     def only_ours(context: BoltContext, body: Body, next: Callable[[], None]) -> BoltResponse | None:
-        """Refuse another workspace, and everyone while the database is away."""
+        """Refuse another workspace, everyone while the database is away, and what Slack may have given up."""
         if database_watch.is_away():
             return _outage(body)
         if _is_of_others(given, context):
             return BoltResponse(status=200, body="This Firekind is connected to another workspace.")
+        if not answer_time.left_s():  # Slack may have told people that it failed, and they may have repeated it
+            return _excused(body, mrkdwn.escape(outage_answer.too_late_in_slack())) or BoltResponse(status=200, body="")
         next()
         return None
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 import math
 import time
+from contextlib import suppress
 from typing import Any, Final
 
 from django.db import close_old_connections
+from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk.socket_mode.builtin import SocketModeClient
+from slack_sdk.socket_mode.interval_runner import IntervalRunner
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
+from slack_sdk.web import WebClient
 
 from audit import request_origin
 from incidents.outages import answer_time, database_watch
@@ -24,14 +28,68 @@ from integrations.slack.protocol.setup import Setup
 log = logging.getLogger(__name__)
 
 EVENTS: Final = "events_api"
+PING_S: Final = 1.0
+SLACK_WAITS_S: Final = 2.8  # of the three seconds, less the way back
+
+
+class SocketMessage(str):
+    """A message of the socket, with the `time.monotonic` until which it has to be answered."""
+
+    __slots__ = ("ends_at",)
+    ends_at: float
+
+
+class TimedClient(SocketModeClient):
+    """Works out how long Slack still waits for each answer: nothing in a command or a form says when it was sent.
+
+    What comes after a pong was sent after its ping. So a ping a second bounds a message's age, however long this
+    process or its network stood still meanwhile. The library keeps the time of the last ping that was answered.
+    """
+
+    def __init__(self, app_token: str, *, web_client: WebClient) -> None:
+        super().__init__(app_token, logger=log, web_client=web_client, ping_interval=10)  # as Bolt would
+        self._pings = IntervalRunner(self._ping, PING_S).start()
+
+    def enqueue_message(self, message: str) -> None:
+        """Note with a message until when it has to be answered. Called as it is read, in the order of the socket."""
+        timed = SocketMessage(message)
+        timed.ends_at = time.monotonic() + min(answer_time.SLACK_S, SLACK_WAITS_S - self._oldest_s())
+        super().enqueue_message(timed)
+
+    def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
+        """Handle a message, and wait for nothing beyond its time; events have all the time, as over HTTP."""
+        assert isinstance(raw_message, SocketMessage)
+        with answer_time.until(math.inf if message.get("type") == EVENTS else raw_message.ends_at):
+            super().run_message_listeners(message, raw_message)
+
+    def close(self) -> None:
+        """End it, pings included."""
+        self._pings.shutdown()  # type: ignore[no-untyped-call]  # the library's
+        super().close()
+
+    def _oldest_s(self) -> float:
+        """Return how many seconds ago what is read now may have been sent, at most."""
+        session = self.current_session
+        pinged_at = session.last_ping_pong_time if session else None
+        return max(0.0, time.time() - pinged_at) if pinged_at else 0.0  # a new connection has nothing old
+
+    def _ping(self) -> None:
+        session = self.current_session
+        if session is not None:
+            with suppress(OSError):  # the library notices, and connects again
+                session.ping(f"{session.session_id}:{time.time()}")
 
 
 class Handler(SocketModeHandler):
     """Handles requests from the socket. Its threads are not Django's, so it closes database connections itself."""
 
+    def __init__(self, app: App, app_token: str, *, web_client: WebClient) -> None:
+        self.app, self.app_token = app, app_token
+        self.client = TimedClient(app_token, web_client=web_client)
+        self.client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt's own
+
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's own
         """Handle one request and acknowledge it."""
-        ends_at = math.inf if req.type == EVENTS else time.monotonic() + answer_time.SLACK_S
         if not payload_validation.fits(req.payload) or not payload_validation.is_known(req.payload):
             log.warning("received a socket message that nothing is done about: %s", req.type)
             said: Any = bolt.excuse(req.payload)
@@ -39,7 +97,7 @@ class Handler(SocketModeHandler):
             return
         close_old_connections()
         try:
-            with request_origin.at("slack"), afterwards.collected() as late, answer_time.until(ends_at):
+            with request_origin.at("slack"), afterwards.collected() as late:
                 super().handle(client, req)
             afterwards.begin(late)
         finally:
@@ -50,4 +108,4 @@ def handler(given: Setup) -> Handler:
     """Build the handler, which connects when started."""
     database_watch.hurry()
     client = DirectClient(base_url=given.api_url, retry_handlers=[])  # the app's token goes to Slack only
-    return Handler(bolt.app(given), given.app_token, web_client=client, logger=log)
+    return Handler(bolt.app(given), given.app_token, web_client=client)
