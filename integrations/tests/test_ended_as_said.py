@@ -40,7 +40,7 @@ def thrown_out(duty: Duty, name: str) -> None:
 OUT_OF_REACH: Final[dict[str, Callable[[Duty, str], None]]] = {
     "is archived, so nothing is posted there.": archived,
     "is gone, so nothing is posted there.": deleted,
-    "Firekind was removed from": thrown_out,
+    "Firekind is no longer in": thrown_out,
 }
 NOTHING: Final = ("not connected", "so nothing is posted there")
 

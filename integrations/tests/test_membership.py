@@ -156,7 +156,7 @@ def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -
         membership.poll(at=soon() + timedelta(minutes=minutes))
         house.settle(secret)
     (said,) = texts(secret, "gap")
-    assert "or Firekind was removed from it" in said
+    assert "or Firekind is no longer in it" in said
     assert may_see(house, "sam", secret)
 
 

@@ -36,7 +36,7 @@ def _channel(facts: Facts) -> Iterator[str]:
     elif facts.is_there(f"archived/{facts.room}"):
         yield f"{shown} is archived, so nothing is posted there."
     elif room.outside:
-        yield f"Firekind was removed from {shown}, so nothing is posted there until it is invited again."
+        yield f"Firekind is no longer in {shown}, so nothing is posted there until it is invited again."
 
 
 ending.limits.append(of_ending)

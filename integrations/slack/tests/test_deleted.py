@@ -150,7 +150,7 @@ def test_a_channel_that_comes_into_sight_again_is_used_again(door: Door, type: s
     lifecycle.update(incident, text="still looking", by=None, at=timezone.now())
     incident = door.house.settle(incident)
     (gap,) = progress.of(incident).gaps
-    assert "or Firekind was removed from it" in gap.says
+    assert "or Firekind is no longer in it" in gap.says
     with pytest.raises(lifecycle.Refused):
         missing.mended(gap.key, incident, by=door.house.person("ann"), at=timezone.now())
     door.slack.acts.invite("ann", channel.id, ["firekind"])

@@ -105,19 +105,19 @@ def test_a_plan_says_that_the_app_is_not_in_the_channel_before_anyone_counts_on_
     KNOWN_BY[known_by](door, incident, door.slack.channel(name).id)
     incident = door.house.settle(incident)
     plan = retyping.preview(incident, to=door.house.type(to), by=door.house.person("ann"))
-    said = [line.text for line in plan.lines if line.sign == "!" and f"removed from #{name}" in line.text]
+    said = [line.text for line in plan.lines if line.sign == "!" and f"no longer in #{name}" in line.text]
     assert [text for text in said if "/invite" in text] == said != []
     assert f"`!`  {said[0]}" in str(plans.shown(plan))
     assert to == "security" or said[0] in [line.text for line in plan.without_names().lines], "a guest reads it as well"
     assert not [note.text for note in plan.notes if "the channel is archived" in note.text]
-    assert [gap.says for gap in progress.of(incident).gaps if f"removed from #{name}" in gap.says]
+    assert [gap.says for gap in progress.of(incident).gaps if f"no longer in #{name}" in gap.says]
     door.slack.acts.invite("ann", name, ["firekind"])
     door.deliver()
     incident = door.house.settle(incident)
-    assert not [gap.says for gap in progress.of(incident).gaps if "removed" in gap.says]
+    assert not [gap.says for gap in progress.of(incident).gaps if "no longer in" in gap.says]
     calls = len(door.slack.calls)
     plan = retyping.preview(incident, to=door.house.type(to), by=door.house.person("ann"))
-    assert not [line for line in plan.lines if "removed from" in line.text]
+    assert not [line for line in plan.lines if "no longer in" in line.text]
     assert len(door.slack.calls) == calls
 
 

@@ -208,3 +208,22 @@ def test_one_that_ended_and_is_reopened_invites_again_whoever_takes_part(
     assert {*door.slack.channel(name).members} == {*before, door.slack.bot.id}
     assert len([text for kind, text in door.told(incident) if kind == "left"]) == 1
     assert progress.of(incident).gaps == []
+
+
+def test_of_a_channel_that_was_archived_and_unarchived_unheard_only_what_is_known_is_said(
+    door: Door, incident: Incident
+) -> None:
+    """Slack shows the same of a channel that people removed the app from."""
+    name = door.house.channel(incident)
+    door.slack.acts.archive("ann", name)
+    door.slack.acts.unarchive("ann", name)
+    door.slack.take_deliveries()
+    room_looks.look_again(at=timezone.now())
+    membership.poll_public(at=timezone.now() + LATER)
+    incident = door.house.settle(incident)
+    (gap,) = progress.of(incident).gaps
+    assert gap.says.startswith(f"Firekind is no longer in #{name}")
+    assert "removed" not in gap.says
+    door.slack.acts.invite("ann", name, ["firekind"])
+    door.deliver()
+    assert not progress.of(door.house.settle(incident)).gaps

@@ -146,18 +146,18 @@ def gone(facts: Facts) -> str:
     if room.gone == ELSEWHERE:
         says = f"#{room.shown} is in a Slack workspace that is no longer connected."
         return f"{says} {ANOTHER} Or connect that workspace again."
-    return f"#{room.shown} was deleted in Slack, or Firekind was removed from it. /invite it again, or: {ANOTHER}"
+    return f"#{room.shown} was deleted in Slack, or Firekind is no longer in it. /invite it again, or: {ANOTHER}"
 
 
 def outside(room: Room) -> str:
-    """Say that we were removed from the current channel, and what to do about it."""
-    says = f"Firekind was removed from #{room.shown}, so it can't post or invite anyone there."
+    """Say that we are no longer in the current channel, and what to do about it."""
+    says = f"Firekind is no longer in #{room.shown}, so it can't post or invite anyone there."
     return f"{says} /invite it again, and it catches up."
 
 
 def outside_left(room: Room) -> str:
-    """Say what is left undone in a former channel because we were removed from it, and how it can be done."""
-    says = f"Firekind was removed from #{room.shown}, so it can't clear the topic or archive the channel."
+    """Say what is left undone in a former channel because we are no longer in it, and how it can be done."""
+    says = f"Firekind is no longer in #{room.shown}, so it can't clear the topic or archive the channel."
     return f"{says} /invite it again, or do both by hand."
 
 

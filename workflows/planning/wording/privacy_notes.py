@@ -125,7 +125,7 @@ def _old_room(before: Facts, shown: str) -> str:
     done = [_counted(ours, "of our messages is withdrawn", "of our messages are withdrawn")] if ours else []
     if before.room_of(before.room).outside:
         said = f"In {shown}, {', '.join(done)}. " if done else ""
-        return f"{said}Firekind was removed from {shown} and does nothing else there until it is invited again."
+        return f"{said}Firekind is no longer in {shown} and does nothing else there until it is invited again."
     done += ["the topic is cleared"] if before.is_there(f"topic/{before.room}") else []
     return f"In {shown}, {', '.join([*done, 'one neutral line is posted'])}, and the channel is archived."
 
