@@ -14,6 +14,7 @@ from django.utils import timezone
 from incidents import timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
+from workflows.effects import lost_channels
 from workflows.effects.failing import failures
 from workflows.loading import incident_rows, load_facts
 from workflows.loading.load_facts import IncidentState
@@ -139,8 +140,8 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     # Read before the effects: a plan made in between then shows as not made yet, and never as empty.
     planned = _is_planned(incident)
     effects = incident_rows.effects_of(incident)
-    rows = [row for row in effects if row.state in SHOWN]
     resources = {row.key: row for row in incident_rows.resources_of(incident)}
+    rows = [row for row in effects if row.state in SHOWN and not _is_said_by_gap(row, resources, room=incident.room)]
     waits = any(row.state == State.WAITING for row in rows)
     blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until")) if waits else {}
     return Progress(
@@ -153,6 +154,13 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
         stays=residual_content.elsewhere(incident, resources, rows) if incident.private else [],
         planned=planned,
     )
+
+
+def _is_said_by_gap(row: Effect, resources: dict[str, Resource], *, room: int) -> bool:
+    """Return whether it is in doubt because its channel was archived, and a gap already asks to unarchive that."""
+    if row.state != State.FAILED or not row.unsure or row.error_code != lost_channels.IS_ARCHIVED:
+        return False
+    return f"gap/kept/{row.room}" in resources or (row.room == room and "gap/archived" in resources)
 
 
 def _is_planned(incident: Incident) -> bool:

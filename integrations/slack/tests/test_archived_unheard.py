@@ -10,6 +10,8 @@ from integrations.slack.tests.door import Door
 from integrations.slack.tests.test_thrown_out import is_said_once, meanwhile
 from workflows.channels import room_looks
 from workflows.models import Effect, Limit, Resource
+from workflows.performing import perform
+from workflows.reconcile import reconcile
 from workflows.status import missing, progress
 
 
@@ -120,3 +122,34 @@ def words(door: Door, name: str) -> str:
     """Return what everyone can read in that channel about the incident."""
     said = str([(one.text, one.blocks) for one in door.slack.messages(name)])
     return said if "slow" in said else ""
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_what_may_have_been_said_in_an_archived_channel_is_shown_once(door: Door, private: bool) -> None:
+    incident = door.declared()
+    name = door.house.channel(incident)
+    lifecycle.update(incident, text="It is slow in one region", by=door.house.person("ann"), at=timezone.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    door.slack.faults.add("drop", method="chat.postMessage", times=99)
+    perform.drain(incident.pk, side_by_side=False)
+    door.slack.faults.clear()
+    door.slack.acts.archive("ann", name)
+    door.deliver()
+    if private:
+        incident = door.house.retype(incident, "security", by="ann")
+    incident = door.house.settle(incident)
+    shown = progress.of(incident)
+    assert not [one.sentence for one in shown.effects if one.state == "failed"]
+    (gap,) = shown.gaps
+    assert "Unarchive it in Slack" in gap.says
+
+    door.slack.acts.unarchive("ann", name)
+    door.deliver()
+    room_looks.look_again(at=timezone.now())
+    incident = door.house.settle(incident)
+    assert not progress.of(incident).gaps
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+    if private:
+        assert words(door, name) == ""
+    else:
+        assert "in one region" in str([(one.text, one.blocks) for one in door.slack.messages(name)])
