@@ -11,8 +11,10 @@ from typing import Any, Final, cast
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import UpdateError
 from django.utils import timezone
 
+from incidents.outages import database_watch
 from incidents.written_rows import WrittenRows
 from integrations.identity.models import Session
 
@@ -35,6 +37,15 @@ class SessionStore(db.SessionStore):
         if found is None:
             self._session_key = None
         return found
+
+    def save(self, must_create: bool = False) -> None:
+        """Save it. Django takes any fault of the database for a session that someone ended meanwhile, a bad request."""
+        try:
+            super().save(must_create)
+        except UpdateError as error:
+            if isinstance(error.__context__, database_watch.FAILURES):
+                raise error.__context__ from error.__context__.__cause__
+            raise
 
     def create_model_instance(self, data: Any) -> Session:
         """Return the row of a session, with its owner in a column."""
