@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -16,9 +17,11 @@ from django.template.loader import render_to_string
 from incidents.outages import answer_time, database_watch, migrated
 from incidents.outages.runbook import RunbookFile
 
+log = logging.getLogger(__name__)
 Unlogged = TypeVar("Unlogged", bound=HttpResponse)
 FIND_OUT_S: Final = 0.8  # a caller that waited in vain for a connection has little time left
 AGAIN_S: Final = 15  # after which programs send it again
+DAMAGES: Final = ("XX001", "XX002")  # of data, of an index; whatever needs neither goes on
 PAGE: Final = "outage.html"
 DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
@@ -29,6 +32,7 @@ ENDED: Final = "Firekind's database cancelled your request."
 SLOW: Final = "Firekind's database is too slow to answer within Slack's three seconds. The web app waits longer."
 LATE: Final = "Firekind couldn't begin within Slack's three seconds, so nothing was done. Try again."
 UNCHANGED: Final = "Firekind's database accepts no changes right now."
+DAMAGED: Final = "Firekind's database could not read what this needs, because its data or an index is damaged."
 BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything before it is safe. Check here again in a minute before "
@@ -38,10 +42,12 @@ NOT_TAKEN: Final = "Firekind's database isn't responding, so this may not have b
 BEHIND_NOT_TAKEN: Final = "Firekind's database isn't ready for this version yet, so this was not saved. Send it again."
 ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not saved. Send it again."
 UNCHANGED_NOT_TAKEN: Final = "Firekind's database accepts no changes right now, so this was not saved. Send it again."
+DAMAGED_NOT_TAKEN: Final = "Firekind's database is damaged, so this was not saved. Send it again."
 NOT_TAKENS: Final[Mapping[str, str]] = {
     ENDED: ENDED_NOT_TAKEN,
     BEHIND: BEHIND_NOT_TAKEN,
     UNCHANGED: UNCHANGED_NOT_TAKEN,
+    DAMAGED: DAMAGED_NOT_TAKEN,
 }
 
 
@@ -68,8 +74,16 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def is_excuse(error: BaseException | None) -> bool:
-    """Return whether the database is to blame for a request's error, or has not been migrated yet."""
-    return database_watch.is_to_blame(error) or migrated.is_missed_by(error)
+    """Return whether the database is to blame for a request's error, is damaged, or has not been migrated yet."""
+    return database_watch.is_to_blame(error) or _is_damaged(error) or migrated.is_missed_by(error)
+
+
+def _is_damaged(error: BaseException | None) -> bool:
+    """Return whether the server could not read what a statement needs on its disk, and log that."""
+    if (state := database_watch.state_of(error)) not in DAMAGES:
+        return False
+    log.error("the database's data or an index is damaged (%s): its own log says which", state)
+    return True
 
 
 def answer(path: str, error: BaseException | None = None, *, request: HttpRequest | None = None) -> HttpResponse:
@@ -110,6 +124,8 @@ def happened(error: BaseException | None) -> str:
         return BEHIND
     if database_watch.takes_no_changes(error):
         return UNCHANGED
+    if database_watch.state_of(error) in DAMAGES:
+        return DAMAGED
     return ENDED if database_watch.has_ended(error) else HAPPENED
 
 

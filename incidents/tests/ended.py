@@ -20,6 +20,8 @@ CUT_SHORT = {
 # The server accepts nothing more, from this session or from anyone.
 AWAY = {"57P01": "shut down", "53300": "too many connections", "53100": "disk full", "25006": "read-only"}
 STATES = CUT_SHORT | AWAY
+# The server is well, and what the statement needs on its disk is not.
+DAMAGED = {"XX001": "damaged data", "XX002": "damaged index"}
 RAISED = "DO $$ BEGIN RAISE EXCEPTION 'ended by the server' USING ERRCODE = '{}'; END $$"
 WITHIN = ("SAVEPOINT", "RELEASE", "ROLLBACK")  # how a transaction of the application looks inside a test's transaction
 

@@ -15,7 +15,7 @@ from django.test import RequestFactory
 
 from incidents.forms import given_words
 from incidents.outages import database_watch, migrated, outage_answer, runbook
-from incidents.tests.ended import CUT_SHORT
+from incidents.tests.ended import CUT_SHORT, DAMAGED
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,21 @@ def test_a_server_that_is_read_only_or_full_is_not_said_to_be_silent(state: str,
     assert (answer.status_code, "Retry-After" in answer) == (503, True)
     assert "accepts no changes" in answer.content.decode()
     assert outage_answer.in_slack(error).startswith(outage_answer.UNCHANGED)
+
+
+@pytest.mark.parametrize("state", DAMAGED, ids=DAMAGED.values())
+@pytest.mark.parametrize("path", ["/", "/pagerduty/webhook", "/api/v1/x"])
+def test_a_server_whose_data_or_index_is_damaged_is_said_to_be_that(
+    state: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    error: Exception = psycopg.errors.lookup(state)()
+    assert outage_answer.is_excuse(error)
+    assert f"damaged ({state})" in caplog.text
+    answer = outage_answer.answer(path, error)
+    assert (answer.status_code, "Retry-After" in answer) == (503, True)
+    assert "damaged" in answer.content.decode()
+    assert outage_answer.in_slack(error).startswith(outage_answer.DAMAGED)
+    assert not database_watch.says_so(error), "others' rows can be read: workers go on with them"
 
 
 @pytest.fixture
