@@ -164,7 +164,7 @@ class Application(ASGIHandler):
             authorization, cookie = request_body.header(scope, b"authorization"), request_body.header(scope, b"cookie")
             with self._connected(scope), request_origin.at("api", (scope.get("client") or [""])[0]):
                 return gate.check(scope["path"], authorization=authorization, cookie=cookie)
-        except Error as error:
+        except (Error, RuntimeError) as error:
             if not outage_answer.is_excuse(error):
                 raise
             return outage_answer.answer(scope["path"], error)
@@ -175,8 +175,8 @@ class Application(ASGIHandler):
         try:
             with self._connected(scope):
                 return early.is_expected(**_signed(scope, body))
-        except Error as error:
-            database_watch.is_to_blame(error)  # finds out whether it is away, for the door that answers
+        except (Error, RuntimeError) as error:
+            outage_answer.is_excuse(error)  # finds out whether it is away, for the door that answers
         return False
 
     @contextmanager

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
+from django.http import HttpResponse
+from django.test import Client
 from django.utils import timezone
 
 from config.database import POOL
+from config.http.serving import Application
 from config.process import own_connection
 from incidents.outages import database_watch
 from workflows.models import WorkerProcess
@@ -100,3 +104,44 @@ def test_a_pool_whose_own_threads_could_not_be_started_is_given_up_for_another(
         del connections[POOLED]
         made.close()
         pooled().close_pool()
+
+
+def get(path: str) -> HttpResponse:
+    client = Client(raise_request_exception=False)
+    client.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
+    answer: HttpResponse = client.get(path)  # type: ignore[assignment]  # with more attributes
+    return answer
+
+
+def sends_a_file(path: str) -> HttpResponse:
+    headers = [(b"authorization", f"Bearer fk_{'x' * 43}".encode())]
+    refused = Application()._ask({"type": "http", "path": path, "method": "POST", "headers": headers})
+    assert refused is not None
+    return refused
+
+
+@pytest.mark.parametrize(("ask", "path"), [(get, "/"), (get, "/ready"), (sends_a_file, "/v1development/profiles")])
+def test_whoever_opens_the_pool_while_no_thread_can_be_had_is_told_what_to_do(
+    ask: Callable[[str], HttpResponse],
+    path: str,
+    erasable: None,
+    transactional_db: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    before, made = connections[DEFAULT_DB_ALIAS], pooled()
+    connections[POOLED] = connections[DEFAULT_DB_ALIAS] = made
+    try:
+        with monkeypatch.context() as full:
+            full.setattr(threading.Thread, "start", start)
+            told = ask(path)
+        assert told.status_code == 503
+        made.ensure_connection()
+    finally:
+        connections[DEFAULT_DB_ALIAS] = before
+        del connections[POOLED]
+        made.close()
+        pooled().close_pool()
+    assert "Firekind's machine has no thread to spare" in told.content.decode().replace("&#x27;", "'")

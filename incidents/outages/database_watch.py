@@ -306,18 +306,20 @@ def _wait_in_the_pool(length_s: float) -> None:
         pool.timeout = length_s
 
 
-def renew_pool() -> None:
-    """Give up a pool whose own threads could not be started: another one may have more luck.
+def renew_pool() -> bool:
+    """Give up a pool whose own threads could not be started, and return whether it was one: another may have more luck.
 
     It counts as open, but nothing in it makes connections, so that every caller would wait in vain.
     """
     ours: Any = connections[DEFAULT_DB_ALIAS]
     if (pool := getattr(ours, "pool", None)) is None:
-        return
+        return False
     with pool._lock:  # noqa: SLF001 (it is held while they are started)
         is_idle = not pool.closed and len(pool._workers) < pool.num_workers  # noqa: SLF001 (nothing public says so)
-    if is_idle and ours._connection_pools.pop(ours.alias, None) is not None:  # noqa: SLF001 (Django's own, by alias)
-        log.warning("the connection pool could not start its threads, and is given up for another one")
+    if not is_idle or ours._connection_pools.pop(ours.alias, None) is None:  # noqa: SLF001 (Django's own, by alias)
+        return False
+    log.warning("the connection pool could not start its threads, and is given up for another one")
+    return True
 
 
 def is_away() -> bool:

@@ -33,6 +33,7 @@ SLOW: Final = "Firekind's database is too slow to answer within Slack's three se
 LATE: Final = "Firekind couldn't begin within Slack's three seconds, so nothing was done. Try again."
 UNCHANGED: Final = "Firekind's database accepts no changes right now."
 DAMAGED: Final = "Firekind's database could not read what this needs, because its data or an index is damaged."
+NO_THREAD: Final = "Firekind's machine has no thread to spare, so Firekind could not connect to its database."
 BEHIND: Final = "Firekind's database isn't ready for this version yet."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything before it is safe. Check here again in a minute before "
@@ -43,11 +44,13 @@ BEHIND_NOT_TAKEN: Final = "Firekind's database isn't ready for this version yet,
 ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not saved. Send it again."
 UNCHANGED_NOT_TAKEN: Final = "Firekind's database accepts no changes right now, so this was not saved. Send it again."
 DAMAGED_NOT_TAKEN: Final = "Firekind's database is damaged, so this was not saved. Send it again."
+NO_THREAD_NOT_TAKEN: Final = "Firekind's machine has no thread to spare, so this was not saved. Send it again."
 NOT_TAKENS: Final[Mapping[str, str]] = {
     ENDED: ENDED_NOT_TAKEN,
     BEHIND: BEHIND_NOT_TAKEN,
     UNCHANGED: UNCHANGED_NOT_TAKEN,
     DAMAGED: DAMAGED_NOT_TAKEN,
+    NO_THREAD: NO_THREAD_NOT_TAKEN,
 }
 
 
@@ -74,7 +77,9 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def is_excuse(error: BaseException | None) -> bool:
-    """Return whether the database is to blame for a request's error, is damaged, or has not been migrated yet."""
+    """Return whether it is the database's fault: away, damaged, not migrated yet, or out of our reach."""
+    if type(error) is RuntimeError:  # Python's for a thread that could not be started, among others
+        return database_watch.renew_pool()
     return database_watch.is_to_blame(error) or _is_damaged(error) or migrated.is_missed_by(error)
 
 
@@ -118,6 +123,8 @@ def unlogged(response: Unlogged) -> Unlogged:
 
 def happened(error: BaseException | None) -> str:
     """Return the sentence that says what a request ended in."""
+    if isinstance(error, RuntimeError):
+        return NO_THREAD
     if database_watch.was_too_slow(error):
         return SLOW
     if database_watch.state_of(error) in migrated.NOT_THERE:
