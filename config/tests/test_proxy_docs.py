@@ -33,6 +33,7 @@ class Behind:
 
     port: int = 0
     seen: list[tuple[str, str, int]] = field(default_factory=list)
+    left: threading.Event = field(default_factory=threading.Event)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Record the client and the size of the body; at /stream, send one thing and then pause."""
@@ -48,6 +49,7 @@ class Behind:
         await send({"type": "http.response.body", "body": b"data: first\n\n", "more_body": streams})
         if streams:
             await receive()
+            self.left.set()
 
 
 @pytest.fixture
@@ -138,17 +140,29 @@ def test_a_body_is_handed_on_once_it_is_whole(proxy: int, behind: Behind) -> Non
 def test_a_stream_is_heard_while_it_goes_on(proxy: int) -> None:
     with closing(_connected(proxy)) as line:
         line.sendall(f"GET /stream HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode())
-        said = b""
-        while b"data: first" not in said:
-            more = line.recv(1 << 16)
-            assert more, said
-            said += more
+        _hear_the_first(line)
+
+
+def test_that_a_sender_has_hung_up_is_passed_on(proxy: int, behind: Behind) -> None:
+    with closing(_connected(proxy)) as line:
+        line.sendall(f"GET /stream HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode())
+        _hear_the_first(line)
+        assert not behind.left.is_set()
+    assert behind.left.wait(PATIENCE_S)
 
 
 def test_the_document_names_what_is_set_and_its_place() -> None:
     assert "FORWARDED_ALLOW_IPS" in TEXT
     for kind in PROXIES:
         assert "127.0.0.1:8000" in block(kind)
+
+
+def _hear_the_first(line: ssl.SSLSocket) -> None:
+    said = b""
+    while b"data: first" not in said:
+        more = line.recv(1 << 16)
+        assert more, said
+        said += more
 
 
 def _path() -> str:
