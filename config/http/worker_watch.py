@@ -50,7 +50,8 @@ def _measure() -> None:
 def _gone_since() -> datetime | None:
     try:
         clock.measure()
-        return workers.now(at=timezone.now()).gone_since if workers.can_report() else None
+        since = workers.now(at=timezone.now()).gone_since
+        return since if since and workers.can_report() else None
     except Error:  # without the database it is unknown
         return None
     except Exception:  # whatever it is, the watch must go on: no one would restart it

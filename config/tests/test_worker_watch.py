@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from config.http import worker_watch
@@ -86,6 +87,16 @@ def test_no_worker_is_taken_for_gone_where_none_can_say_that_it_lives(
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('transaction_read_only', %s, true)", ["on" if read_only else "off"])
     assert (worker_watch._gone_since() is None) == read_only
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("ago", [0, 5])
+def test_whether_any_can_say_so_is_asked_only_when_none_was_seen(ago: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
+    workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=ago))
+    with CaptureQueriesContext(connection) as asked:
+        worker_watch._gone_since()
+    assert any("read_only" in one["sql"] for one in asked) == bool(ago)
 
 
 def _over() -> datetime | None:
