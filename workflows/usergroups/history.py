@@ -60,28 +60,27 @@ def looked(looks: Sequence[Look], *, at: datetime) -> list[Synced]:
 
 
 @transaction.atomic
-def begin(look: Look, *, at: datetime) -> bool:
-    """Record the change that is about to be written; return False if another process has taken over the rule.
+def begin(look: Look, *, at: datetime) -> tuple[Difference, str] | None:
+    """Record the change that is about to be written, and return it and why; None if another process took over the rule.
 
     If its outcome is never recorded, a later look finds the group like that, and knows whose change it was.
     """
-    change = groups.difference(look.here, look.verdict.write)
-    says, members = _because(look, at=at), sorted(look.verdict.write)
-    begun = {"members": members, "joined": change.joins, "left": change.leaves, "says": says}
+    change, says = groups.difference(look.here, look.verdict.write), _because(look, at=at)
+    begun = {"members": sorted(look.verdict.write), "joined": change.joins, "left": change.leaves, "says": says}
     if not _unclaimed(look).update(begun=begun):
-        return False
+        return None
     if (ours := _unrecorded(look)) is not None:
         _add(look, *ours, at=at)
-    return True
+    return change, says
 
 
-def written(look: Look, *, at: datetime) -> Synced:
-    """Record that a group was written, so that the next look and invitations see it."""
-    members, change = sorted(look.verdict.write), groups.difference(look.here, look.verdict.write)
+def written(look: Look, change: Difference, says: str, *, at: datetime) -> Synced:
+    """Record that the change that was begun was written, so that the next look and invitations see it."""
+    members = sorted(look.verdict.write)
     with transaction.atomic():
         if _stand(look, State.TRUE, "", at=at, members=members, changed_at=at):
             Group.objects.filter(handle=look.rule.handle).update(members=members)
-            _add(look, change, _because(look, at=at), at=at)
+            _add(look, change, says, at=at)
     return Synced(look.rule.handle, State.TRUE, "", change.joins, change.leaves)
 
 

@@ -173,7 +173,7 @@ class _Round:
 
     def _called(self, one: Look) -> Synced | None:
         assert one.group is not None, "a group that does not exist is not written"
-        if not history.begin(one, at=self.at):
+        if (begun := history.begin(one, at=self.at)) is None:
             return None  # another process took over the rule
         try:
             self.chat.set_group(one.group.chat_id, sorted(one.verdict.write))
@@ -181,7 +181,7 @@ class _Round:
             log.warning("group rule %s: %s", one.rule.pk, error)
             return self._noted(one, error)
         self.unanswered = 0
-        return history.written(one, at=self.at)
+        return history.written(one, *begun, at=self.at)
 
     def _noted(self, one: Look, error: VendorError) -> Synced:
         self.unanswered += error.unknown or error.code in UNREACHED
