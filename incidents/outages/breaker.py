@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from datetime import UTC, datetime
@@ -18,11 +19,17 @@ class Breaker:
         self._lock = threading.Lock()
         self._probe_at = 0.0
         self._open_since: datetime | None = None
+        self._closed_at = -math.inf
 
     @property
     def open_since(self) -> datetime | None:
         """When it stopped responding; None while it responds."""
         return self._open_since
+
+    @property
+    def closed_for_s(self) -> float:
+        """For how long it has responded again; ``math.inf`` if it always did."""
+        return time.monotonic() - self._closed_at
 
     def probes(self) -> bool:
         """Return whether this caller should test it now; a caller that is told so must report the result."""
@@ -35,6 +42,8 @@ class Breaker:
     def worked(self) -> None:
         """Report that it responded."""
         with self._lock:
+            if self._open_since is not None:
+                self._closed_at = time.monotonic()
             self._open_since = None
 
     def failed(self) -> bool:

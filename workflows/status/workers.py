@@ -18,6 +18,7 @@ from incidents import visibility
 from incidents.claiming import apart
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
+from incidents.outages import database_watch
 from incidents.written_rows import WrittenInsert
 from workflows import ports
 from workflows.chat_port import Chat
@@ -108,7 +109,12 @@ def evidence_gone_since(at: datetime) -> datetime | None:
 
 
 def _gone_since(last: datetime | None, *, at: datetime) -> datetime | None:
-    """Return the last heartbeat of a kind if it is old; both times are by the database's clock."""
+    """Return the last heartbeat of a kind if it is old; both times are by the database's clock.
+
+    While the database was away, none could be recorded, so nothing is concluded until one has had the time since.
+    """
+    if database_watch.database.closed_for_s < LATELY.total_seconds():
+        return None
     return last if last is not None and last < at - LATELY else None
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.claiming.shared_clock import SharedClock
 from incidents.models import Incident, Participant, Person
+from incidents.outages import breaker, database_watch
 from workflows import ports
 from workflows.models import WorkerProcess
 from workflows.ports import VendorError
@@ -59,6 +61,22 @@ def test_workers_are_gone_once_none_was_seen_for_a_while(seen: list[tuple[str, f
     since = workers.now(at=timezone.now()).gone_since
     assert (since is not None) is gone
     assert since is None or since == max(one.seen_at for one in WorkerProcess.objects.filter(kind="worker"))
+
+
+@pytest.mark.django_db
+def test_no_worker_is_taken_for_gone_before_it_can_report_again_after_an_outage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise people are told to page by hand as soon as the database is back."""
+    clock = [1000.0]
+    monkeypatch.setattr(breaker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(database_watch, "database", breaker.Breaker(probe_s=0.5))
+    alive("worker", ago_s=60)
+    database_watch.database.failed()
+    database_watch.database.worked()
+    assert workers.now(at=timezone.now()) == WorkersNow()
+    clock[0] += workers.LATELY.total_seconds()
+    assert workers.now(at=timezone.now()).gone_since is not None
 
 
 @pytest.mark.django_db
