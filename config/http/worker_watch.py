@@ -50,8 +50,7 @@ def _measure() -> None:
 def _gone_since() -> datetime | None:
     try:
         clock.measure()
-        since = workers.now(at=timezone.now()).gone_since
-        return since if since and workers.can_report() else None
+        return workers.now(at=timezone.now()).gone_since
     except Error:  # without the database it is unknown
         return None
     except Exception:  # whatever it is, the watch must go on: no one would restart it

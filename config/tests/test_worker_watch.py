@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError, connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from config.http import worker_watch
@@ -68,7 +68,6 @@ def test_it_goes_on_whatever_breaks_and_tells_once_that_works(
     monkeypatch.setattr(worker_watch, "LOOK_S", 0.0)
     monkeypatch.setattr(worker_watch, "clock", SimpleNamespace(measure=lambda: None))
     monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
-    monkeypatch.setattr(workers, "can_report", lambda: True)
     monkeypatch.setattr(workers, "now", now)
     monkeypatch.setattr(workers, "tell_leads", tell)
     with ThreadPoolExecutor(1) as threads, suppress(EOFError):
@@ -81,22 +80,24 @@ def test_it_goes_on_whatever_breaks_and_tells_once_that_works(
 def test_no_worker_is_taken_for_gone_where_none_can_say_that_it_lives(
     read_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise leads are told to page by hand in the seconds between a standby's promotion and the first heartbeat."""
+    """Otherwise people are told to page by hand until a standby is promoted and the first heartbeat has come."""
+    monkeypatch.setattr(workers, "_unreported_at", [-workers.REPORTED.total_seconds()])
     monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
     workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=5))
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('transaction_read_only', %s, true)", ["on" if read_only else "off"])
     assert (worker_watch._gone_since() is None) == read_only
+    assert (workers.gone_since(at=timezone.now()) is None) == read_only
+    assert (time.monotonic() - workers._unreported_at[-1] < workers.REPORTED.total_seconds()) == read_only
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("ago", [0, 5])
-def test_whether_any_can_say_so_is_asked_only_when_none_was_seen(ago: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
-    workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=ago))
-    with CaptureQueriesContext(connection) as asked:
-        worker_watch._gone_since()
-    assert any("read_only" in one["sql"] for one in asked) == bool(ago)
+@pytest.mark.parametrize("is_lately", [True, False])
+def test_nor_before_one_had_the_time_to_say_so_again(is_lately: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    ago_s = 0 if is_lately else workers.REPORTED.total_seconds()
+    monkeypatch.setattr(workers, "_unreported_at", [time.monotonic() - ago_s])
+    workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=5))
+    assert (workers.now(at=timezone.now()).gone_since is None) == is_lately
 
 
 def _over() -> datetime | None:

@@ -6,6 +6,7 @@ Heartbeats use the database's clock, because the clocks of worker and web hosts 
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -31,13 +32,15 @@ log = logging.getLogger(__name__)
 
 EVERY_S: Final = 5.0  # between a process's heartbeats
 LATELY: Final = timedelta(seconds=20)
+REPORTED: Final = timedelta(seconds=30)  # since a look found it read-only; web processes look every 15 s
 KEPT: Final = timedelta(days=1)
 ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
 SOCKET: Final = "socket"  # the process that listens to Slack in Socket Mode, if that is used
 # Written as SQL, because every page of an incident runs it.
 SEEN: Final = """
-    SELECT max(seen_at), min(alone_since) FILTER (WHERE seen_at >= %s) FROM workflows_workerprocess WHERE kind = %s
+    SELECT max(seen_at), min(alone_since) FILTER (WHERE seen_at >= %s), current_setting('transaction_read_only') = 'on'
+      FROM workflows_workerprocess WHERE kind = %s
 """
 MEND: Final = "Start the workers, or check their log. Pending steps are carried out once they run."
 
@@ -81,7 +84,9 @@ def now(*, at: datetime) -> WorkersNow:
         cursor.execute(SEEN, [at - LATELY, WORKER])
         found = cursor.fetchone()
     assert found is not None, "an aggregate always has a row"
-    last, alone_since = found
+    last, alone_since, is_read_only = found
+    if is_read_only:
+        _unreported_at[:] = [time.monotonic()]
     if last is not None:
         _last_seen[WORKER] = last
     return WorkersNow(_gone_since(last, at=at), alone_since)
@@ -99,6 +104,7 @@ def gone_since(*, at: datetime) -> datetime | None:
 
 
 _last_seen: dict[str, datetime] = {}  # by kind, by the database's clock
+_unreported_at = [-REPORTED.total_seconds()]  # when the database was last found to be read-only, by the monotonic clock
 
 
 def evidence_gone_since(at: datetime) -> datetime | None:
@@ -111,9 +117,11 @@ def evidence_gone_since(at: datetime) -> datetime | None:
 def _gone_since(last: datetime | None, *, at: datetime) -> datetime | None:
     """Return the last heartbeat of a kind if it is old; both times are by the database's clock.
 
-    While the database was away, none could be recorded, so nothing is concluded until one has had the time since.
+    While the database was away or read-only, none could be recorded, so nothing is concluded until one has had the time
+    since.
     """
-    if database_watch.database.closed_for_s < LATELY.total_seconds():
+    writable_for_s = time.monotonic() - _unreported_at[-1]
+    if database_watch.database.closed_for_s < LATELY.total_seconds() or writable_for_s < REPORTED.total_seconds():
         return None
     return last if last is not None and last < at - LATELY else None
 
