@@ -20,6 +20,7 @@ PARTS: Final[dict[str, Part]] = {
     "settings": own_settings.findings,
     "database": own_database.findings,
     "storage": storage.findings,
+    "evidence": storage.held,
     "processes": processes.findings,
     "slack": vendors.slack,
     "groups": vendors.groups,

@@ -15,9 +15,12 @@ from django.conf import settings
 
 from evidence.intake import storage
 from evidence.intake.storage import StorageError
+from evidence.models import Evidence
+from evidence.models.evidence import State
 from integrations.check_result import CheckResult, note, wrong
 
 CONTENT: Final = b"written by manage.py doctor, and removed again\n"
+NEWEST: Final = 3
 LITTLE: Final = 2 << 30  # bytes
 MENDS: Final = {
     errno.ENOSPC: "Make room on that disk",
@@ -43,6 +46,21 @@ def findings() -> Iterator[CheckResult]:
     free = shutil.disk_usage(storage.store().scratch()).free
     if free < LITTLE:
         yield note(f"Only {free >> 20} MiB are left on the disk for evidence. Make room, or move it to a larger one.")
+
+
+def held() -> Iterator[CheckResult]:
+    """Yield whether evidence is where it was stored: an unmounted disk leaves a folder that is empty and can be used.
+
+    Someone may have deleted one file by hand, so it looks for several.
+    """
+    ready = Evidence.objects.filter(state=State.READY).exclude(original="").order_by("-pk")
+    newest, store = list(ready.values_list("original", flat=True)[:NEWEST]), storage.store()
+    with suppress(StorageError, OSError):  # said above
+        if newest and not any(map(store.has, newest)):
+            yield wrong(
+                f"Evidence storage at {settings.FIREKIND.evidence_storage} lacks the newest evidence. Mount its disk, "
+                "correct EVIDENCE_STORAGE_URL, or restore the files from the backup."
+            )
 
 
 def _mend(place: str, error: BaseException) -> str:

@@ -23,6 +23,8 @@ from django.utils import timezone
 from config.doctor import clocks, diagnosis, own_database, processes, storage, vendors
 from config.process import broker_probe
 from evidence.intake import storage as evidence_storage
+from evidence.models import Evidence
+from incidents import lifecycle
 from incidents.models import IncidentType
 from incidents.outages import database_watch
 from incidents.tests import shipped
@@ -208,6 +210,24 @@ def test_what_is_to_be_done_about_storage_fits_what_is_wrong(
     monkeypatch.setattr(type(evidence_storage.store()), "keep", fails)
     (found,) = wrong(storage.findings())
     assert says in found
+
+
+def test_a_storage_without_the_evidence_that_it_was_given_is_named(
+    types: dict[str, IncidentType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a share is not mounted, its folder is there, empty, and can be written to."""
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_storage=str(tmp_path)))
+    (tmp_path / "file").write_text("samples")
+    evidence_storage.store().keep("original/one", tmp_path / "file")
+    incident = lifecycle.declare("checkout is slow", type=types["ambiguous"], by=None, at=timezone.now())
+    for n, original in enumerate(("original/one", "original/lost"), start=1):
+        Evidence.objects.create(
+            incident=incident, n=n, state="ready", title="CPU", added_at=timezone.now(), original=original
+        )
+    assert not said("evidence")
+    evidence_storage.store().drop("original/one")
+    ((level, says),) = said("evidence")["evidence"]
+    assert (level, "Mount" in says) == ("wrong", True)
 
 
 @pytest.mark.parametrize("dead", sorted(processes.WITHOUT))
