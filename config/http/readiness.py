@@ -23,7 +23,8 @@ MENDS: Final[Mapping[str, str]] = {
     " BROKER_URL. Workers look for work themselves.",
     MIGRATIONS: migrated.MEND,
     WORKER: "No worker was seen recently: start `python -m stack worker`.",
-    workers.EVIDENCE: "No evidence worker was seen recently: start `python -m stack evidence`.",
+    workers.EVIDENCE: "No evidence worker was seen recently: start `python -m stack evidence`, or the worker if it"
+    " reads evidence (EVIDENCE_IN_WORKER).",
 }
 READ_ONLY: Final = "PostgreSQL is read-only, so nothing can be recorded: `manage.py doctor` says why."
 LOCKED_OUT: Final = "PostgreSQL is running, but refuses new connections: `manage.py doctor` says why."
