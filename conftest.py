@@ -45,6 +45,14 @@ def _sessions_as_they_are() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _workers_as_recorded() -> Iterator[None]:
+    """Take workers for gone at once, although the database was away in an earlier test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "REPORTED_S", 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _doors_as_served() -> Iterator[None]:
     """Send what vendors post in tests through the middleware that it passes where it is served."""
     others = ClientHandler.get_response

@@ -14,6 +14,8 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from config.http import worker_watch
+from incidents.outages import database_watch
+from incidents.outages.breaker import Breaker
 from workflows.status import workers
 
 SINCE = datetime(2026, 11, 22, tzinfo=UTC)
@@ -81,21 +83,24 @@ def test_no_worker_is_taken_for_gone_where_none_can_say_that_it_lives(
     read_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise people are told to page by hand until a standby is promoted and the first heartbeat has come."""
-    monkeypatch.setattr(workers, "_unreported_at", [-workers.REPORTED.total_seconds()])
+    monkeypatch.setattr(workers, "REPORTED_S", 30.0)
+    monkeypatch.setattr(workers, "_unreported_at", [-30.0])
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.5))
     monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
     workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=5))
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('transaction_read_only', %s, true)", ["on" if read_only else "off"])
     assert (worker_watch._gone_since() is None) == read_only
     assert (workers.gone_since(at=timezone.now()) is None) == read_only
-    assert (time.monotonic() - workers._unreported_at[-1] < workers.REPORTED.total_seconds()) == read_only
+    assert (workers._unreported_at != [-30.0]) == read_only
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_lately", [True, False])
 def test_nor_before_one_had_the_time_to_say_so_again(is_lately: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    ago_s = 0 if is_lately else workers.REPORTED.total_seconds()
-    monkeypatch.setattr(workers, "_unreported_at", [time.monotonic() - ago_s])
+    monkeypatch.setattr(workers, "REPORTED_S", 30.0)
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.5))
+    monkeypatch.setattr(workers, "_unreported_at", [time.monotonic() - (0 if is_lately else 30)])
     workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now() - timedelta(minutes=5))
     assert (workers.now(at=timezone.now()).gone_since is None) == is_lately
 

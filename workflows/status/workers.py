@@ -32,7 +32,9 @@ log = logging.getLogger(__name__)
 
 EVERY_S: Final = 5.0  # between a process's heartbeats
 LATELY: Final = timedelta(seconds=20)
-REPORTED: Final = timedelta(seconds=30)  # since a look found it read-only; web processes look every 15 s
+REPORTED_S = (
+    30.0  # since the database was found away or read-only: web processes look every 15 s, workers report every 5
+)
 KEPT: Final = timedelta(days=1)
 ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
@@ -104,7 +106,7 @@ def gone_since(*, at: datetime) -> datetime | None:
 
 
 _last_seen: dict[str, datetime] = {}  # by kind, by the database's clock
-_unreported_at = [-REPORTED.total_seconds()]  # when the database was last found to be read-only, by the monotonic clock
+_unreported_at = [-REPORTED_S]  # when the database was last found to be read-only, by the monotonic clock
 
 
 def evidence_gone_since(at: datetime) -> datetime | None:
@@ -120,8 +122,8 @@ def _gone_since(last: datetime | None, *, at: datetime) -> datetime | None:
     While the database was away or read-only, none could be recorded, so nothing is concluded until one has had the time
     since.
     """
-    writable_for_s = time.monotonic() - _unreported_at[-1]
-    if database_watch.database.closed_for_s < LATELY.total_seconds() or writable_for_s < REPORTED.total_seconds():
+    could_report_for_s = min(database_watch.database.closed_for_s, time.monotonic() - _unreported_at[-1])
+    if could_report_for_s < REPORTED_S:
         return None
     return last if last is not None and last < at - LATELY else None
 

@@ -71,11 +71,12 @@ def test_no_worker_is_taken_for_gone_before_it_can_report_again_after_an_outage(
     clock = [1000.0]
     monkeypatch.setattr(breaker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     monkeypatch.setattr(database_watch, "database", breaker.Breaker(probe_s=0.5))
+    monkeypatch.setattr(workers, "REPORTED_S", 30.0)
     alive("worker", ago_s=60)
     database_watch.database.failed()
     database_watch.database.worked()
     assert workers.now(at=timezone.now()) == WorkersNow()
-    clock[0] += workers.LATELY.total_seconds()
+    clock[0] += 30.0
     assert workers.now(at=timezone.now()).gone_since is not None
 
 
