@@ -47,11 +47,15 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What others posted: messages per author id, and how many files; ``more`` means that counting stopped early."""
+    """What others posted: messages per author id, and how many files; ``more`` means that counting stopped early.
+
+    ``ours`` are the times of the app's own messages.
+    """
 
     authors: Mapping[str, int] = field(default_factory=dict)
     files: int = 0
     more: bool = False
+    ours: tuple[str, ...] = ()
 
     @property
     def messages(self) -> int:

@@ -8,7 +8,7 @@ from incidents.models import Incident
 from workflows.chat_port import UNTELLABLE, Chat
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
-from workflows.performing import mailing
+from workflows.performing import lost_words, mailing
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
@@ -47,8 +47,10 @@ def _refuse_others(chat: Chat, work: Work, channel_id: str, expected: Collection
 
 
 def count(chat: Chat, work: Work) -> Outcome:
-    """Count what others posted in a room that the conversation left."""
-    found = chat.remains(work.channel_id(work.effect.room or 1))
+    """Count what others posted in a room that the conversation left, and withdraw our words that a restore lost."""
+    channel_id = work.channel_id(work.effect.room or 1)
+    found = chat.remains(channel_id)
+    lost_words.withdraw(chat, work.effect.incident, channel_id, found.ours)
     external = {"authors": dict(found.authors), "files": found.files, "more": found.more}
     return Outcome([made(work, external=external)])
 

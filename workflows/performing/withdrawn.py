@@ -47,7 +47,7 @@ def is_shown_again(work: Work) -> bool:
 def is_taken_away(chat: Chat, own: Mapping[str, Any]) -> bool:
     """Return whether people deleted one of our messages, or its words: those stay deleted."""
     shown = chat.shown(own["channel_id"], own["ts"])
-    return shown is None or _is_gone(shown)
+    return shown is None or is_gone(shown)
 
 
 def quotes_what_is_gone(chat: Chat, work: Work) -> bool:
@@ -69,8 +69,9 @@ def says_other_words(chat: Chat, posted: Posted, card: Card) -> bool:
     shown = chat.shown(posted.channel_id, posted.ts)
     if shown is None or chat.says(posted.channel_id, posted.ts, card):
         return False
-    return not _is_gone(shown)
+    return not is_gone(shown)
 
 
-def _is_gone(shown: str) -> bool:
+def is_gone(shown: str) -> bool:
+    """Return whether a message reads like one whose words were taken away."""
     return any(shown.startswith(str(gone.title or gone.text)) for gone in cards.GONE)

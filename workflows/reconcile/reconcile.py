@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
-from django.utils.crypto import salted_hmac
 
 from audit import tracing
 from incidents import sentences, timeline, visibility
@@ -18,7 +16,7 @@ from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
 from incidents.visibility import OPERATOR
 from incidents.written_rows import WrittenInsert
-from workflows.effects import effect_queue, restoring
+from workflows.effects import effect_queue, message_marks, restoring
 from workflows.effects.failing import abandoned, failures
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
@@ -33,7 +31,6 @@ from workflows.planning.things import Gap
 from workflows.planning.wording import page_notes
 from workflows.reconcile import admitting, offers
 
-SAID = ("kind", "title", "text", "fields", "sections")  # the parts of a card by which a reader would call two the same
 UNDER_WAY = [Effect.State.WAITING, Effect.State.RUNNING]
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
@@ -160,8 +157,8 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             needs=list(dict.fromkeys(action.needs)),
             after=list(action.after),
             revision=revision,
-            mark=_mark(incident, action),
-            alike=_alike(incident, action) if action.kind == "post" else "",
+            mark=message_marks.own(incident, action),
+            alike=message_marks.shared(incident, action) if action.kind == "post" else "",
             traceparent=tracing.here(),
             unsure=action.key in doubted,
             begun_at=lost_since if action.key in doubted else None,
@@ -170,31 +167,6 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
         )
         for action in actions
     )
-
-
-def _mark(incident: Incident, action: Action) -> str:
-    """Return the mark of what an effect makes: unique to it, but the same if it is planned again.
-
-    It depends on the words, because a restore may let another effect get the same key.
-    """
-    return _opaque(incident, action.key, action.spec)
-
-
-def _alike(incident: Incident, action: Action) -> str:
-    """Return the mark that a message shares with any other in its place.
-
-    After a restore entries have other numbers, which their buttons carry, and a message that exists once may have been
-    made with other words.
-    """
-    if not action.thing.startswith("told/"):
-        return _opaque(incident, action.thing)
-    card: dict[str, object] = action.spec["card"]
-    return _opaque(incident, "told", action.room, *(card.get(part) for part in SAID))
-
-
-def _opaque(incident: Incident, *of: object) -> str:
-    said = json.dumps((incident.codename, incident.declared_at.isoformat(), *of), sort_keys=True, default=str)
-    return salted_hmac("workflows.mark", said, algorithm="sha256").hexdigest()[:24]
 
 
 def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:

@@ -84,7 +84,9 @@ def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
         more = more or bool(page.get("has_more"))
     theirs = [one for one in found.values() if is_somebodys(one, ours=ours)]
     authors = Counter(str(one.get("user") or one.get("bot_id") or "") for one in theirs)
-    return Remains(dict(authors), sum(len(one.get("files") or ()) for one in theirs), more or len(threads) > THREADS)
+    own = tuple(ts for ts, one in found.items() if one.get("user") == ours and not one.get("subtype"))
+    files = sum(len(one.get("files") or ()) for one in theirs)
+    return Remains(dict(authors), files, more or len(threads) > THREADS, own)
 
 
 def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
