@@ -67,6 +67,12 @@ def forgotten_until(effect: Effect, *, at: datetime) -> datetime | None:
     return None if back_at is None else back_at + arrives
 
 
+def may_have_ended(incident_id: int, thing: str, *, at: datetime) -> bool:
+    """Return whether an unanswered request to end a thing, which was then kept, may have been carried out at a time."""
+    ends = Effect.objects.filter(incident=incident_id, thing=thing, verb=RETIRE, unsure=True)
+    return ends.filter(tried_at__gt=at - ARRIVES[KINDS["page"].port]).exists()
+
+
 def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
     """Return the other effects of the same thing whose requests may still be carried out."""
     since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]

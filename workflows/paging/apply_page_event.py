@@ -17,9 +17,9 @@ from django.db.models import Q
 from incidents import lifecycle, sentences, timeline
 from incidents.models import Source
 from workflows.alerts import intake, own_pages
-from workflows.effects import effect_queue
+from workflows.effects import effect_queue, late_requests
 from workflows.models import Effect, Page, Shift
-from workflows.oncall import acknowledgements, page_reach
+from workflows.oncall import acknowledgements, page_reach, people
 from workflows.oncall.pager_events import RANK, PagerEvent
 from workflows.paging import add_responders, called_off, match_page, pager_names, poll_dedup
 from workflows.planning.actions import RETIRE
@@ -74,12 +74,13 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     """Apply news to a locked page: change its status if this is the newest, and record it if it is not known yet."""
     was, knew = page.status, page.pager_id
     newest = bool(news.status) and is_newest(page, news)
-    ours = _is_our_doing(page, news)
+    late = newest and _was_ended_late(page, news)
+    ours = late or _is_our_doing(page, news)
     known = poll_dedup.told(page.news, news) or ours
     pager_names.learn(page, news.page)
     acknowledgements.note_told(page, news, by=add_responders.name_of(news.by) if news.by else "")
-    if newest and news.status == Status.RESOLVED and not ours:
-        page.withdrawn_at = None  # we meant to withdraw it, but it ended in another way
+    if newest and news.status == Status.RESOLVED:
+        _note_who_ended(page, news, ours=ours, late=late)
     if newest:
         _move(page, news)
         intake.take_over(page.incident, news, at=at)
@@ -101,6 +102,15 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     add_responders.bring_in(page, news, at=at)
 
 
+def _note_who_ended(page: Page, news: PagerEvent, *, ours: bool, late: bool) -> None:
+    """Record whether we withdrew a page that was resolved; if a late request of ours did it, people are paged again."""
+    if late:
+        page.withdrawn_at = news.at
+        effect_queue.replan(page.incident_id)
+    elif not ours:
+        page.withdrawn_at = None  # we meant to withdraw it, but it ended in another way
+
+
 def is_newest(page: Page, news: PagerEvent) -> bool:
     """Return whether news is later than the page's status; anything is later than *being opened*."""
     return page.status == Status.OPENING or (news.at, RANK[news.status]) > (page.status_at, RANK[page.status])
@@ -118,6 +128,14 @@ def _is_our_doing(page: Page, news: PagerEvent) -> bool:
     if news.kind != "resolved" or (news.by is not None and add_responders.user_of(news.by) is not None):
         return False
     return _ended_just_now(page, news) or is_ending(page)
+
+
+def _was_ended_late(page: Page, news: PagerEvent) -> bool:
+    """Return whether a request of ours ended a page that is wanted again: no one answered it when it was sent."""
+    if news.kind != Status.RESOLVED or not page.is_open or is_ending(page):
+        return False
+    by_us = news.by is None or news.by.id in people.our_ids()
+    return by_us and late_requests.may_have_ended(page.incident_id, page.key, at=news.at)
 
 
 def _ended_just_now(page: Page, news: PagerEvent) -> bool:
