@@ -30,14 +30,15 @@ SERIAL: Final = 500_000  # Slack never issues an id twice
 
 
 def workspace(people: Iterable[str]) -> fake.FakeSlack:
-    """Create a workspace with these people, by handle, and the groups that the shipped policies name."""
+    """Create a workspace with these people, by handle, and the groups that the shipped policies name, of them alone."""
+    people = [*people]
     slack = fake.FakeSlack(bot_token=TOKEN, workspace=fake.Workspace(team_id=TEAM, domain="another"))
     slack.resume(serial=SERIAL, last_ts=slack.last_ts)
     for handle in people:
         slack.add_person(handle, name=handle.capitalize(), email=f"{handle}@example.com", id=f"U9{handle.upper()}")
     slack.add_channel("incidents", members=["firekind"], id="C9INCIDENTS")
     for handle, members in GROUPS.items():
-        slack.add_group(handle, members=members, id=f"S9{handle.upper()}")
+        slack.add_group(handle, members=[one for one in members if one in people], id=f"S9{handle.upper()}")
     return slack
 
 

@@ -22,13 +22,12 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.late_vendor import Killed
-from integrations.trackers.adapter.github import GitHubIssues
-from integrations.trackers.adapter.wire import TrackerReply, TrackerRequest
-from integrations.trackers.fake.github import FakeGitHub
-from integrations.trackers.tests.board import PEOPLE, TrackerSetup, carrier
+from integrations.trackers.adapter.wire import Carrier, TrackerReply, TrackerRequest
+from integrations.trackers.fake.board import Board
+from integrations.trackers.tests import board as boards
 from workflows import ports
 from workflows.channels import room_looks
-from workflows.effects import work
+from workflows.effects import rate_limits, work
 from workflows.effects.failing import announcements, recovering
 from workflows.models import Effect, Page
 from workflows.paging import poll_pages
@@ -115,13 +114,27 @@ class Vendors:
 
         return taken
 
+    def carry_to(self, carrier: Callable[[Board], Carrier]) -> Callable[[Board], Carrier]:
+        """Return the carriers of trackers through these."""
+
+        def through(board: Board) -> Carrier:
+            carry = carrier(board)
+
+            def taken(request: TrackerRequest) -> TrackerReply:
+                reply: TrackerReply = self.take(f"{request.method} tracker", lambda: carry(request))
+                return reply
+
+            return taken
+
+        return through
+
 
 @dataclass(slots=True)
 class LateHouse:
     """A house, a pager and a tracker, and their time."""
 
     duty: Duty
-    board: FakeGitHub
+    board: Board
     vendors: Vendors
 
     def pass_to(self, moment: datetime, incident: Incident) -> None:
@@ -161,25 +174,20 @@ class LateHouse:
 
 
 @contextmanager
-def late_house(built: Duty) -> Iterator[LateHouse]:
-    """Put a copy of what was built, and a tracker, behind the ports."""
-    vendors, given = Vendors(), SETUP
-    setup = TrackerSetup("github", "acme/ops", "acme/private")
+def late_house(built: Duty, *, tracker: str = "github") -> Iterator[LateHouse]:
+    """Put a copy of what was built, and a tracker of this kind, behind the ports."""
+    vendors = Vendors()
+    pagerduty: Any = SETUP  # has the fields of the settings
     with pytest.MonkeyPatch.context() as patch, standing_by.copied(built) as duty:
         patch.setattr(timezone, "now", lambda: vendors.now)
         patch.setattr(work, "time", SimpleNamespace(monotonic=vendors.seconds))
-        patch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, pagerduty=given, tracker=setup))  # type: ignore[arg-type]
+        patch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, pagerduty=pagerduty))
         patch.setattr(StraightWire, "call", vendors.call_slack(StraightWire.call))
         patch.setattr(StraightTransport, "handle_request", vendors.call_pager(StraightTransport.handle_request))
+        patch.setattr(boards, "carrier", vendors.carry_to(boards.carrier))
         duty.house.slack.now = vendors.seconds
         duty.account.now = vendors.seconds
-        board = FakeGitHub(projects=("acme/ops", "acme/private"), people=tuple(PEOPLE.values()), clock=vendors.tick)
-        carry = carrier(board)
-
-        def taken(request: TrackerRequest) -> TrackerReply:
-            reply: TrackerReply = vendors.take(f"{request.method} tracker", lambda: carry(request))
-            return reply
-
-        tracker = GitHubIssues(setup, carrier=taken)
-        with ports.using(chat=duty.house.chat, pager=duty.pager, tracker=tracker):
+        board, adapter = boards.VENDORS[tracker](vendors.tick)
+        rate_limits._blocked.clear()  # by the time of an earlier test, which may have been ahead
+        with ports.using(chat=duty.house.chat, pager=duty.pager, tracker=adapter):
             yield LateHouse(duty, board, vendors)
