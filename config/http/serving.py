@@ -72,7 +72,8 @@ class Application(ASGIHandler):
         super().__init__()
         self._signed = signed_doors.SignedDoors()
         self._readers, self._people, self._overdue = Crowd(), Crowd(), Crowd()
-        self._commands_line = RequestQueue(after=self._readers, share=0.05, patience_s=1.0)
+        # Its patience ends before a command is overdue, for which pages would have to wait.
+        self._commands_line = RequestQueue(after=self._readers, share=0.02, patience_s=0.8)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one is quick; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
         self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
