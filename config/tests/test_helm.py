@@ -76,6 +76,18 @@ def pods() -> dict[str, Any]:
 
 
 @helm
+def test_helm_finds_nothing_to_object_to() -> None:
+    done = subprocess.run(
+        ["helm", "lint", "--strict", str(CHART), "--values", "-"],
+        input=json.dumps(GIVEN),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@helm
 def test_what_is_selected_is_there() -> None:
     labels = [one["spec"]["template"]["metadata"]["labels"] for one in of("Deployment").values()]
     chosen = [
