@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -80,30 +81,38 @@ def test_without_a_pool_nothing_changes(db: None) -> None:
         assert connections[DEFAULT_DB_ALIAS] is before
 
 
-def test_a_pool_whose_own_threads_could_not_be_started_is_given_up_for_another(
-    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It counts as open, and would have no connection until the process is restarted."""
+@contextmanager
+def unopened(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, pytest.MonkeyPatch]]:
+    """Use a pool that no one has opened, on a machine that can start no thread until the patch is undone."""
 
     def start(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     before, made = connections[DEFAULT_DB_ALIAS], pooled()
-    with monkeypatch.context() as full:
-        full.setattr(threading.Thread, "start", start)
-        with pytest.raises(RuntimeError):
-            made.ensure_connection()
     connections[POOLED] = connections[DEFAULT_DB_ALIAS] = made
     try:
-        with pytest.raises(OperationalError) as failed:
-            made.ensure_connection()
-        assert database_watch.is_to_blame(failed.value)
-        made.ensure_connection()
+        with monkeypatch.context() as full:
+            full.setattr(threading.Thread, "start", start)
+            yield made, full
     finally:
         connections[DEFAULT_DB_ALIAS] = before
         del connections[POOLED]
         made.close()
         pooled().close_pool()
+
+
+def test_a_pool_whose_own_threads_could_not_be_started_is_given_up_for_another(
+    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts as open, and would have no connection until the process is restarted."""
+    with unopened(monkeypatch) as (made, full):
+        with pytest.raises(RuntimeError):
+            made.ensure_connection()
+        full.undo()
+        with pytest.raises(OperationalError) as failed:
+            made.ensure_connection()
+        assert database_watch.is_to_blame(failed.value)
+        made.ensure_connection()
 
 
 def get(path: str) -> HttpResponse:
@@ -128,20 +137,9 @@ def test_whoever_opens_the_pool_while_no_thread_can_be_had_is_told_what_to_do(
     transactional_db: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def start(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    before, made = connections[DEFAULT_DB_ALIAS], pooled()
-    connections[POOLED] = connections[DEFAULT_DB_ALIAS] = made
-    try:
-        with monkeypatch.context() as full:
-            full.setattr(threading.Thread, "start", start)
-            told = ask(path)
+    with unopened(monkeypatch) as (made, full):
+        told = ask(path)
+        full.undo()
         assert told.status_code == 503
         made.ensure_connection()
-    finally:
-        connections[DEFAULT_DB_ALIAS] = before
-        del connections[POOLED]
-        made.close()
-        pooled().close_pool()
     assert "Firekind's machine has no thread to spare" in told.content.decode().replace("&#x27;", "'")

@@ -123,7 +123,7 @@ def unlogged(response: Unlogged) -> Unlogged:
 
 def happened(error: BaseException | None) -> str:
     """Return the sentence that says what a request ended in."""
-    if isinstance(error, RuntimeError):
+    if type(error) is RuntimeError:
         return NO_THREAD
     if database_watch.was_too_slow(error):
         return SLOW

@@ -298,13 +298,17 @@ class LateStory(Unanswered):
         told = [one.title for one in ours if SECRET in one.title]
         assert not (self.incident.private and [one for one in still if SECRET in one.title]), told
 
-    def end_all(self) -> None:
-        """Become private; then people unarchive what they are told of."""
+    def become_private(self) -> None:
+        """Have someone reopen it if it has ended, and retype it to private if it is not."""
         self.settle()
         if not self.incident.is_active:
             self.play(("again", "dee"))
         if not self.incident.private:
             self.play(("to", "dee", "security"))
+
+    def end_all(self) -> None:
+        """Become private; then people unarchive what they are told of."""
+        self.become_private()
         for _ in range(2):
             self.settle()
             for channel in self.rooms().values():

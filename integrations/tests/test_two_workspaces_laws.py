@@ -78,11 +78,7 @@ class MovingStory(LateStory):
 
     def end_all(self) -> None:
         """Become private in either workspace; then each is connected again."""
-        self.settle()
-        if not self.incident.is_active:
-            self.play(("again", "dee"))
-        if not self.incident.private:
-            self.play(("to", "dee", "security"))
+        self.become_private()
         for _ in range(4):
             self.settle()
             self.play(("move",))

@@ -6,6 +6,7 @@ Heartbeats use the database's clock, because the clocks of worker and web hosts 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,9 +33,8 @@ log = logging.getLogger(__name__)
 
 EVERY_S: Final = 5.0  # between a process's heartbeats
 LATELY: Final = timedelta(seconds=20)
-REPORTED_S = (
-    30.0  # since the database was found away or read-only: web processes look every 15 s, workers report every 5
-)
+# Since the database was found away or read-only: web processes look every 15 s, workers report every 5.
+REPORTED_S: Final = 30.0
 KEPT: Final = timedelta(days=1)
 ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
@@ -106,7 +106,7 @@ def gone_since(*, at: datetime) -> datetime | None:
 
 
 _last_seen: dict[str, datetime] = {}  # by kind, by the database's clock
-_unreported_at = [-REPORTED_S]  # when the database was last found to be read-only, by the monotonic clock
+_unreported_at = [-math.inf]  # when the database was last found to be read-only, by the monotonic clock
 
 
 def evidence_gone_since(at: datetime) -> datetime | None:
