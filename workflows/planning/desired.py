@@ -35,10 +35,10 @@ def _talk(facts: Facts, who: Participation) -> Desired:
 
     Nothing is wanted while no chat is connected, nor for an incident that ended before its room was opened; even then,
     what it posted in public before it became private is withdrawn. A room that is only looked for counts once
-    it is found: if it counted before, it would be wanted, given up and looked for without end.
+    it is found.
     """
     channel, gone = f"channel/{facts.room}", facts.room_of(facts.room).gone
-    opened = facts.is_there(channel) and channel not in facts.sought
+    opened = facts.is_found(channel)
     if not facts.chat:
         return Desired(chat=False)
     if not (facts.active or opened or gone):
@@ -209,7 +209,7 @@ def _told(facts: Facts) -> Iterator[Thing]:
 
 def _is_mended(event: ChannelPost, facts: Facts) -> bool:
     """Return whether a failed step was done or is being retried before it could be reported in the channel."""
-    return event.kind == "failed" and event.retry not in facts.failing and not facts.is_there(f"told/{event.n}")
+    return event.kind == "failed" and event.retry not in facts.failing and not facts.is_found(f"told/{event.n}")
 
 
 def _alone(facts: Facts) -> Iterator[Thing]:

@@ -235,6 +235,14 @@ class Facts:
         """Whether a thing exists outside or is being made right now."""
         return key in self.there
 
+    def is_found(self, key: str) -> bool:
+        """Whether a thing exists or is being made, and is not only looked for.
+
+        What is wanted only if it exists has to be found first: otherwise it would be wanted while it is looked for,
+        given up if it cannot be found, and looked for again without end.
+        """
+        return key in self.there and key not in self.sought
+
     def announces_in(self, key: str) -> str:
         """Return the channel in which an announcement exists, or else is to be posted; empty for none."""
         return self.announced_in.get(key, self.announce_channel)

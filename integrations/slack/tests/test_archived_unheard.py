@@ -11,7 +11,7 @@ from integrations.slack.tests.test_thrown_out import is_said_once, meanwhile
 from workflows.channels import room_looks
 from workflows.models import Effect, Limit, Resource
 from workflows.performing import perform
-from workflows.reconcile import reconcile
+from workflows.reconcile import reconcile, sweep
 from workflows.status import missing, progress
 
 
@@ -153,3 +153,23 @@ def test_what_may_have_been_said_in_an_archived_channel_is_shown_once(door: Door
         assert words(door, name) == ""
     else:
         assert "in one region" in str([(one.text, one.blocks) for one in door.slack.messages(name)])
+
+
+def test_a_report_of_a_failure_that_is_over_is_not_looked_for_without_end(door: Door) -> None:
+    """It may stand in a channel that is archived, where no one can look, and is no longer needed."""
+    incident = door.declared()
+    name = door.house.channel(incident)
+    door.slack.faults.add("error", method="conversations.setTopic", error="restricted_action", times=99)
+    door.slack.faults.add("drop", method="chat.postMessage", times=99)
+    door.house.confirm(incident, "internal")
+    for _ in range(3):
+        reconcile.reconcile(incident.pk, at=timezone.now())
+        perform.drain(incident.pk, side_by_side=False)
+    door.slack.faults.clear()
+    door.slack.acts.archive("ann", name)
+    door.deliver()
+    incident = door.house.settle(incident)
+    report = Effect.objects.get(incident=incident, thing=f"told/{incident.events.get(kind='failed').n}")
+    assert (report.state, report.unsure) == ("failed", True)
+    assert not door.house.owed(incident)
+    assert sweep.unplanned(at=timezone.now()) == []
