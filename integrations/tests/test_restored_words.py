@@ -14,6 +14,10 @@ from incidents.models import Incident
 from integrations.tests.house import House
 from integrations.tests.losing import lost
 from integrations.tests.test_restored import own_house, said
+from workflows.channels import room_looks
+from workflows.effects.failing import failures
+from workflows.models import Effect
+from workflows.reconcile import reconcile
 
 __all__ = ["own_house"]  # the fixture `house` of this module
 
@@ -52,3 +56,36 @@ def test_what_people_said_stays_and_the_farewell_too(house: House, restored: Inc
     words = [one.text for one in house.slack.messages(name)]
     assert "I look into it" in words
     assert len([text for text in words if "has ended here" in text]) == 1
+
+
+def look(house: House, incident: Incident) -> None:
+    for id in incident.resources.filter(kind="channel").values_list("external_id", flat=True):
+        room_looks.look(house.chat, id, at=timezone.now())
+
+
+def test_of_a_channel_that_could_not_be_looked_for_while_it_turned_private_people_are_told(house: House) -> None:
+    """It was opened, and archived by someone, in what was lost."""
+    incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    with lost():
+        house.settle(incident)
+        (name,) = [one.name for one in house.slack.workspace.channels.values() if incident.codename in one.name]
+        house.slack.acts.join("dee", name)
+        house.slack.acts.archive("dee", name)
+    call_command("restored")
+    house.slack.faults.add("error", error="token_revoked", times=999)
+    incident = house.retype(Incident.objects.get(pk=incident.pk), "security")
+    house.slack.faults.clear()
+    for _ in range(2):
+        failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=timezone.now())
+        incident = house.settle(incident)
+        look(house, incident)
+    incident = house.settle(incident)
+    assert [text for where, text in said(house) if where == name and "Keys" in text]
+    assert incident.resources.filter(key="gap/kept/1").exists()
+
+    house.slack.acts.unarchive("dee", name)
+    look(house, incident)
+    incident = house.settle(incident)
+    assert not [text for where, text in said(house) if where == name and "Keys" in text]
+    assert not incident.resources.filter(key="gap/kept/1").exists()

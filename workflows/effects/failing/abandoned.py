@@ -83,16 +83,16 @@ def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
 def let_go(incident_id: int, *, at: datetime) -> None:
     """End unwanted effects in a channel that was looked for and never made: nothing can have been done there.
 
-    What is said elsewhere, such as an announcement, may have been posted; it is looked for without that channel.
+    One that could not be looked for may be there. What is said elsewhere, such as an announcement, may have been
+    posted; it is looked for without that channel.
     """
     waiting = list(Effect.objects.filter(incident=incident_id, state=Effect.State.WAITING, abandoned=True))
     rooms = {f"channel/{one.room}" for one in waiting if one.room is not None}
     channels = rooms | {need for one in waiting for need in one.needs if need.startswith("channel/")}
     if not channels:
         return
-    under_way = Effect.objects.filter(
-        incident=incident_id, thing__in=channels, state__in=[Effect.State.WAITING, Effect.State.RUNNING]
-    )
+    is_under_way = Q(state__in=[Effect.State.WAITING, Effect.State.RUNNING]) | Q(state=Effect.State.FAILED, unsure=True)
+    under_way = Effect.objects.filter(is_under_way, incident=incident_id, thing__in=channels)
     never = channels - {*Resource.objects.filter(incident=incident_id, key__in=channels).values_list("key", flat=True)}
     never -= {*under_way.values_list("thing", flat=True)}
     for one in waiting:
