@@ -27,13 +27,16 @@ from integrations.tests.duty import Duty
 from integrations.tests.test_people_laws import Story, built_duty
 from workflows import tasks
 from workflows.channels import room_looks, rooms
-from workflows.effects.failing import left_to_people
+from workflows.effects import effect_queue
+from workflows.effects.failing import failures, left_to_people
 from workflows.models import Effect
 from workflows.planning.wording import cards
+from workflows.reconcile import sweep
 
 __all__ = ["built_duty"]  # the fixture of this module
 
 Step = tuple[Any, ...]
+Refusal = tuple[str, str]  # of a method, with an error code
 SECRET: Final = "Keys"
 FAREWELL: Final = str(cards.farewell().text)
 ANNOUNCED: Final = "incidents"
@@ -53,9 +56,12 @@ methods = st.sampled_from(
     [POST, POST, TOPIC, "chat.update", "pins.add", "conversations.create", "conversations.invite"]
 )
 faults = st.sampled_from(["drop", "drop_before", "fatal_error"])
+refusals = st.sampled_from([("*", "token_revoked"), (TOPIC, "restricted_action"), ("pins.add", "restricted_action")])
 steps = st.one_of(
     acts,
-    st.tuples(st.just("unanswered"), methods, faults, acts),
+    st.tuples(st.just("unanswered"), methods, faults, acts, st.none() | refusals),
+    st.tuples(st.just("refused"), refusals, acts),
+    st.tuples(st.just("retry_failed")),
     st.tuples(st.just("settle")),
     st.tuples(st.just("forget"), acts, st.booleans()),
     st.tuples(st.just("archive"), heard),
@@ -76,12 +82,30 @@ class Unanswered(Story):
     def slack(self) -> FakeSlack:
         return self.duty.house.slack
 
-    def unanswered(self, method: str, fault: str, act: Step) -> None:
-        """Carry out what follows from an act; Slack answers none of these calls, whether it does what they ask."""
+    def unanswered(self, method: str, fault: str, act: Step, refusal: Refusal | None = None) -> None:
+        """Carry out what follows from an act; Slack answers none of these calls, whether it does what they ask.
+
+        It may refuse others, which is reported in a message that it may not answer either.
+        """
         self.play(act)
+        if refusal is not None:
+            self.slack.faults.add("error", method=refusal[0], error=refusal[1], times=99)
         self.slack.faults.add(fault, method=method, times=99)
         self.work()
+        self.work()
         self.slack.faults.clear()
+
+    def refused(self, refusal: Refusal, act: Step) -> None:
+        """Carry out what follows from an act; Slack refuses what it asks, or everything, as for a revoked token."""
+        method, code = refusal
+        self.play(act)
+        self.slack.faults.add("error", method=method, error=code, times=999)
+        super().settle()
+        self.slack.faults.clear()
+
+    def retry_failed(self) -> None:
+        """Press *Retry* at everything that failed."""
+        failures.retry_all(Effect.objects.filter(incident=self.incident, state="failed"), at=timezone.now())
 
     def forget(self, act: Step, ends: bool) -> None:
         """Carry out what follows from an act; then the database is restored to how it was when that was owed.
@@ -102,6 +126,8 @@ class Unanswered(Story):
         super().settle()
         self.look()
         super().settle()
+        at = timezone.now()
+        assert self.incident.pk not in [*sweep.unplanned(at=at), *sweep.due(at=at, kinds=effect_queue.HASTY)], "endless"
         self.check()
 
     def update(self) -> None:
@@ -192,26 +218,31 @@ class Unanswered(Story):
         if any(self.incident.codename in text for text in shown(announced)):
             assert None in failed, shown(announced)
 
+    def do_as_told(self) -> None:
+        """Unarchive the channels that may say what it is about, and invite the app again."""
+        for channel in self.rooms().values():
+            if tells(channel) or self.is_told("kept", channel):
+                event("unarchived at the end")
+                self._archived(channel, archived=False, heard=False)
+            if "firekind" not in self.slack.members(channel.name) and self.is_told("outside", channel):
+                event("invited at the end")
+                self.slack.acts.invite("dee", channel.name, ["firekind"])
+
     def end_all(self) -> None:
-        """Become private; then people unarchive what they are told of."""
+        """Become private; then people do what they are told, and retry what failed."""
         self.settle()
         if not self.incident.is_active:
             self.play(("reopen", "dee"))
         if not self.incident.private:
             self.play(("private",))
-        for _ in range(3):
-            self.settle()
-            for channel in self.rooms().values():
-                if tells(channel) or self.is_told("kept", channel):
-                    event("unarchived at the end")
-                    self._archived(channel, archived=False, heard=False)
-                if "firekind" not in self.slack.members(channel.name) and self.is_told("outside", channel):
-                    event("invited at the end")
-                    self.slack.acts.invite("dee", channel.name, ["firekind"])
+        self.settle()
         self.open()
-        for _ in range(2):
+        for _ in range(3):
+            self.retry_failed()
             tasks.try_announcements()
             self.settle()
+            self.do_as_told()
+        self.settle()
         assert not [text for one in self.rooms().values() for text in shown(one) if SECRET in text]
         assert not [one.topic.value for one in self.rooms().values() if SECRET in one.topic.value]
         assert not [text for text in shown(self.slack.channel(ANNOUNCED)) if self.incident.codename in text]
@@ -251,23 +282,63 @@ def begun(built: Duty, first: str) -> Iterator[Unanswered]:
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(first=st.sampled_from(["ambiguous", "major", "internal"]), method=methods, fault=faults, taken=stories)
-@example(first="ambiguous", method=POST, fault="drop", taken=[("archive", True), ("settle",), ("private",)])
-@example(first="ambiguous", method=POST, fault="drop", taken=[("archive", False), ("settle",), ("private",)])
-@example(first="ambiguous", method=TOPIC, fault="drop", taken=[("archive", True), ("settle",), ("private",)])
-@example(first="ambiguous", method=POST, fault="drop", taken=[("close",), ("settle",), ("delete",), ("another",)])
-@example(first="ambiguous", method=POST, fault="drop", taken=[("forget", ("private",), False)])
+@given(
+    first=st.sampled_from(["ambiguous", "major", "internal"]),
+    method=methods,
+    fault=faults,
+    refusal=st.none() | refusals,
+    taken=stories,
+)
+@example(
+    first="ambiguous", method=POST, fault="drop", refusal=None, taken=[("archive", True), ("settle",), ("private",)]
+)
+@example(
+    first="ambiguous", method=POST, fault="drop", refusal=None, taken=[("archive", False), ("settle",), ("private",)]
+)
+@example(
+    first="ambiguous", method=TOPIC, fault="drop", refusal=None, taken=[("archive", True), ("settle",), ("private",)]
+)
 @example(
     first="ambiguous",
     method=POST,
     fault="drop",
+    refusal=None,
+    taken=[("close",), ("settle",), ("delete",), ("another",)],
+)
+@example(first="ambiguous", method=POST, fault="drop", refusal=None, taken=[("forget", ("private",), False)])
+@example(
+    first="ambiguous",
+    method=POST,
+    fault="drop",
+    refusal=None,
     taken=[("forget", ("private",), False), ("unarchive", False)],
 )
+@example(
+    first="ambiguous",
+    method=POST,
+    fault="drop",
+    refusal=(TOPIC, "restricted_action"),
+    taken=[("archive", True), ("settle",)],
+)
+@example(
+    first="ambiguous",
+    method="conversations.create",
+    fault="drop",
+    refusal=None,
+    taken=[("forget", ("nothing",), True), ("refused", ("*", "token_revoked"), ("private",)), ("retry_failed",)],
+)
 def test_what_went_unanswered_is_neither_forgotten_nor_said_twice(
-    built_duty: Duty, db: None, first: str, method: str, fault: str, taken: list[Step]
+    built_duty: Duty,
+    db: None,
+    *,
+    first: str,
+    method: str,
+    fault: str,
+    refusal: Refusal | None,
+    taken: list[Step],
 ) -> None:
     with begun(built_duty, first) as story:
-        story.play(("unanswered", method, fault, ("nothing",)))
+        story.play(("unanswered", method, fault, ("nothing",), refusal))
         for step in taken:
             story.play(step)
             event(step[0])
