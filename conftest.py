@@ -15,6 +15,7 @@ from pytest_django import DjangoDbBlocker
 
 from config.http import signed_doors
 from incidents.outages import database_watch
+from integrations.identity import visiting  # noqa: F401  # it hears of sign-ins, as in a process that serves pages
 from stack.outside import waiting
 from stack.services import chromium
 from stack.supervisor.running import Stack
