@@ -38,10 +38,10 @@ PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
 # Profiles have threads of their own too: computing something from a large one holds up no other page. Beyond this many
 # waiting, callers are told to come back.
 PROFILES, PROFILES_WAITING = 4, 24
-# A command without an answer after this time has two of Slack's three seconds left. Other requests that arrive then
+# A command without an answer after this time has 1.3 of Slack's three seconds left. Other requests that arrive then
 # wait until it is answered, but no longer than this: a page loads only once, and PagerDuty waits five seconds for its
 # answer. Open timelines then report several changes at once.
-OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.0, 1.0, 0.4
+OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.7, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
 STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().encode()
@@ -72,8 +72,9 @@ class Application(ASGIHandler):
         super().__init__()
         self._signed = signed_doors.SignedDoors()
         self._readers, self._people, self._overdue = Crowd(), Crowd(), Crowd()
-        # Its patience ends before a command is overdue, for which pages would have to wait.
-        self._commands_line = RequestQueue(after=self._readers, share=0.02, patience_s=0.8)
+        # Its patience ends before a command is overdue, for which pages would have to wait. The share counts only a
+        # command's own time; what follows it (twenty deliveries, the worker, the database) takes several times as much.
+        self._commands_line = RequestQueue(after=self._readers, share=0.01, patience_s=1.4)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one is quick; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
         self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
@@ -145,7 +146,7 @@ class Application(ASGIHandler):
             body = await request_body.read(scope, receive, most=most, arrival=arrival, among=among)
             if _is_event(scope) and early.is_talk(**_signed(scope, body)):
                 body.close()
-                return HttpResponse()
+                return _nothing_to_do()
             if _is_of_a_person(scope) and await request_body.is_sender_gone(receive):
                 body.close()
                 raise RequestAborted
@@ -241,7 +242,7 @@ class Application(ASGIHandler):
         began = time.thread_time()
         with body:
             if _is_event(scope) and self._is_expected(scope, body):
-                return HttpResponse(), time.thread_time() - began
+                return _nothing_to_do(), time.thread_time() - began
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
             request, refusal = self.create_request(scope, body)
@@ -270,6 +271,11 @@ class Application(ASGIHandler):
             response.close()  # nothing in it blocks; a thread for each of many streams would hold up everyone
         if isinstance(sent, Exception):
             raise sent
+
+
+def _nothing_to_do() -> HttpResponse:
+    """Return an empty answer whose length is given: otherwise uvicorn sends it in two pieces."""
+    return HttpResponse(headers={"Content-Length": "0"})
 
 
 def _is_event(scope: Scope) -> bool:
