@@ -63,7 +63,9 @@ def chapter(request: Request, slug: str = "types") -> HttpResponse:
         "most": histories.MOST if len(read) == histories.MOST else 0,
         "list": reverse("incidents") + filters.given.to(),
     }
-    return render(request, "insights/chapter.html", context)
+    response = render(request, "insights/chapter.html", context)
+    figures.clear()  # a template's context refers to itself, so it and what it holds stay until the collector runs
+    return response
 
 
 @require_GET
@@ -82,7 +84,7 @@ def behind(request: Request, slug: str, row: str) -> HttpResponse:
     chapter = next(one for one in CHAPTERS.values() if figure in one.figures)
     context = _context(filters, chapter, types) | {
         "figure": figure,
-        "row": found,
+        "label": found.label,
         "counted": [(one, types.get(one.history.type)) for one in counted[:BEHIND]],
         "unshown": max(0, len(counted) - BEHIND),
     }
