@@ -120,3 +120,11 @@ def _page(before: str, group: str, figure: Figure, *, order: tuple[str, ...]) ->
 def test_whoever_sends_a_file_from_outside_names_what_the_api_takes() -> None:
     """It rejects any other parameter, and mypy checks callers against this table."""
     assert set(EvidenceQuery.__annotations__) == {one["name"] for one in query_schemas.UPLOAD}
+
+
+@pytest.mark.parametrize(
+    ("least_ms", "most_ms", "times"),
+    [(10.0, 30.0, 3.0), (0.3, 2.1, 1.0), (1.0, 9.0, 3.0), (2.0, 30.0, 10.0), (30.0, 15.0, 0.5)],
+)
+def test_growth_counts_beyond_what_planning_takes(least_ms: float, most_ms: float, times: float) -> None:
+    assert growth.grown(least_ms, most_ms) == pytest.approx(times)
