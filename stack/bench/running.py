@@ -25,7 +25,8 @@ Measured = dict[str, list[tuple[str, Figure]]]
 def main(*words: str) -> int:
     """Print the table; arguments name groups of figures.
 
-    Fails if a figure misses its bound. With ``--write``, each measured group replaces its section of docs/benchmarks.md.
+    Fails if a figure misses its bound. With ``--write``, each measured group replaces its section of
+    docs/benchmarks.md.
     """
     wanted = [word for word in words if word != WRITE] or list(GROUPS)
     if unknown := set(wanted) - set(GROUPS):
