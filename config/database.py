@@ -47,7 +47,7 @@ def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
     hosts, ports = _servers(parts.netloc)
     host = options.pop("host", hosts)
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "firekind",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

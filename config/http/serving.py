@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
@@ -80,6 +81,7 @@ class Application(ASGIHandler):
         self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
         self._pages = PatientThreads(PAGES, thread_name_prefix="page")
         self._commands = PatientThreads(COMMANDS, thread_name_prefix="command")
+        self._apologies = PatientThreads(1, thread_name_prefix="apology")
         self._events = PatientThreads(EVENTS, thread_name_prefix="event")
         self._pager = PatientThreads(PAGER, thread_name_prefix="pager")
         self._files = PatientThreads(FILES, thread_name_prefix="file")
@@ -197,7 +199,7 @@ class Application(ASGIHandler):
         if _is_of_a_person(scope):
             in_time = answer_time.until(time.monotonic() + answer_time.SLACK_S)
             with in_time, self._people.one(), self._overdue.one_after(OVERDUE_S):
-                return await self._in_turn(self._commands_line, self._commands, scope, body)
+                return await self._in_time(scope, body)
         await self._overdue.give_way(patience_s=GIVES_WAY_S)
         if scope["path"].startswith(PAGER_DOOR):
             return await self._in_turn(self._pager_line, self._pager, scope, body)
@@ -219,6 +221,18 @@ class Application(ASGIHandler):
         finally:
             self._at_profiles -= 1
 
+    async def _in_time(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        """Answer someone in Slack. If no thread could begin in time, they are told so, and nothing is done later."""
+        await self._commands_line.wait()
+        work = self._begun(self._commands, scope, body)
+        response = asyncio.wrap_future(work)
+        await asyncio.wait([response], timeout=answer_time.left_s())
+        if work.cancel():
+            return (await self._in_thread(self._apologies, scope, body))[0]
+        answer, took_s = await response
+        self._commands_line.took(took_s)
+        return answer
+
     async def _in_turn(
         self, line: RequestQueue, threads: PatientThreads, scope: Scope, body: IO[bytes]
     ) -> HttpResponseBase:
@@ -230,9 +244,12 @@ class Application(ASGIHandler):
     async def _in_thread(
         self, threads: PatientThreads, scope: Scope, body: IO[bytes]
     ) -> tuple[HttpResponseBase, float]:
+        return await asyncio.wrap_future(self._begun(threads, scope, body))
+
+    def _begun(self, threads: PatientThreads, scope: Scope, body: IO[bytes]) -> Future[tuple[HttpResponseBase, float]]:
         work = partial(copy_context().run, self._work, scope, body)  # what runs in it cannot change the loop's context
         try:
-            return await asyncio.get_running_loop().run_in_executor(threads, work)
+            return threads.submit(work)
         except NoThread:
             body.close()
             raise
