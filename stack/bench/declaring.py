@@ -39,14 +39,14 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
 
 def warm(stack: Stack, records: Records) -> None:
     """Declare once: the first one reads the workspace and warms every path."""
-    _declare_once(stack, records)
+    declare_once(stack, records)
 
 
 def _to_the_last_effect(stack: Stack, table: ReportTable, records: Records, workspace: SandboxWorkspace) -> None:
     times, bare, steps = [], [], 0
     for _ in range(RUNS):
         seen = workspace.called()
-        times.append(_declare_once(stack, records))
+        times.append(declare_once(stack, records))
         steps = longest_chain(workspace.calls(since=seen))
         bare.append(_bare_chain(stack))
     took_ms, ideal_ms = median(times) * 1000, steps * INJECTED_MS
@@ -60,7 +60,7 @@ def _to_the_last_effect(stack: Stack, table: ReportTable, records: Records, work
     )
 
 
-def _declare_once(stack: Stack, records: Records) -> float:
+def declare_once(stack: Stack, records: Records) -> float:
     """Declare and return the seconds until the last effect was recorded as done."""
     known = set(records.codenames())
     began = time.time()

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from stack.bench import declaring, document, hostile, memory, painting, reading, turning
 from stack.bench.seeded import figures, growth, pages
-from stack.bench.storms import crowd, storm
+from stack.bench.storms import crowd, outage, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records
@@ -18,7 +18,7 @@ from stack.terminal import paint, say
 
 WRITE = "--write"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
-GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "growth", "storm", "crowd", "hostile")
+GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "growth", "storm", "crowd", "outage", "hostile")
 Measured = dict[str, list[tuple[str, Figure]]]
 
 
@@ -53,6 +53,10 @@ def main(*words: str) -> int:
 
 def _alone(group: str, table: ReportTable) -> None:
     """Measure a group that needs a stack of its own."""
+    if group == "outage":
+        with throwaway(env=surroundings.ONE_MACHINE, preloaded=False) as stack:
+            outage.measure(stack, table)
+        return
     if group in {"storm", "crowd"}:
         env = {**storm.ENV, **surroundings.ONE_MACHINE}
         with (

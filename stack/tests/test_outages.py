@@ -20,12 +20,11 @@ import pytest
 
 from integrations.pagerduty.fake.server import deliveries as webhooks
 from integrations.slack.fake.server import deliveries
-from stack.chaos.faults.freezing import frozen
+from stack.chaos.faults.freezing import frozen, gone
 from stack.chaos.faults.refusing import full_database, read_only_database
 from stack.errors import StackError
 from stack.outside import Records, SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
-from stack.services import postgres
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.tests.kills import PATIENCE_S, hurried
@@ -45,19 +44,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     runbook.write_text(RUNBOOK, encoding="utf-8")
     with throwaway(env={"RUNBOOK_FILE": str(runbook), "FIREKIND_LEASE_S": LEASE_S}) as running:
         yield running
-
-
-@contextmanager
-def gone(server: Process) -> Iterator[None]:
-    """Stop a server during the block."""
-    if server.name == "postgres":
-        postgres.stop(server)
-    else:
-        server.kill9()
-    try:
-        yield
-    finally:
-        server.start()
 
 
 @pytest.mark.parametrize("trouble", [frozen, gone])

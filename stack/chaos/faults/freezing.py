@@ -1,4 +1,4 @@
-"""Servers that exist but do not respond: stopped with all their children, and continued."""
+"""Servers that do not respond: frozen with all their children, or gone; both come back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from stack.processes.process import Process
+from stack.services import postgres
 
 
 @contextmanager
@@ -25,3 +26,16 @@ def frozen(server: Process) -> Iterator[None]:
         for one in reversed(family):
             with suppress(psutil.NoSuchProcess):
                 one.resume()
+
+
+@contextmanager
+def gone(server: Process) -> Iterator[None]:
+    """End a server before the block, and start it after."""
+    if server.name == "postgres":
+        postgres.stop(server)
+    else:
+        server.kill9()
+    try:
+        yield
+    finally:
+        server.start()
