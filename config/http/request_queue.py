@@ -86,7 +86,8 @@ class RequestQueue:
             if wait_s > 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._after.gone.wait(), wait_s)
-            self._free_at = max(self._free_at, time.monotonic()) + self._takes_s / self._share
+            now = time.monotonic()
+            self._free_at = min(max(self._free_at, now) + self._takes_s / self._share, now + self._patience_s)
 
     def took(self, seconds: float) -> None:
         """Learn how much CPU time one turn takes."""

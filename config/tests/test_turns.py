@@ -56,3 +56,18 @@ def test_the_line_moves_when_the_crowd_is_gone() -> None:
         return time.monotonic() - began
 
     assert 0.04 < asyncio.run(come()) < 30  # and not a minute
+
+
+def test_a_burst_costs_those_who_come_later_nothing() -> None:
+    async def come() -> bool:
+        crowd = Crowd()
+        line = learnt(RequestQueue(after=crowd, share=SHARE, patience_s=0.2), takes_s=3.0)
+        for _ in range(100):
+            await line.wait()  # no one is there to give way to
+        await asyncio.sleep(0.3)
+        with crowd.one():
+            later = asyncio.create_task(line.wait())
+            await asyncio.sleep(0)
+            return later.done()
+
+    assert asyncio.run(come())
