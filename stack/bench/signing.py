@@ -21,8 +21,18 @@ def declare(env: Mapping[str, str], *, sandbox_url: str, title: str = "Checkout 
     return command(env, f"declare {title}", sandbox_url=sandbox_url)
 
 
-def command(env: Mapping[str, str], text: str, *, sandbox_url: str, channels: Sequence[str] = ("C0CHECKOUT",)) -> Ask:
-    """Make signed `/incident` commands in one channel after the other, never the same twice."""
+def command(
+    env: Mapping[str, str],
+    text: str,
+    *,
+    sandbox_url: str,
+    channels: Sequence[str] = ("C0CHECKOUT",),
+    numbered: bool = True,
+) -> Ask:
+    """Make signed `/incident` commands in one channel after the other, never the same delivery twice.
+
+    Their texts differ too, unless they are not ``numbered``.
+    """
     secret, port = env["SLACK_SIGNING_SECRET"].encode(), int(env["PORT"])
 
     def ask() -> bytes:
@@ -36,7 +46,7 @@ def command(env: Mapping[str, str], text: str, *, sandbox_url: str, channels: Se
             "user_id": PEOPLE[number % len(PEOPLE)],
             "user_name": PEOPLE[number % len(PEOPLE)][2:].lower(),
             "command": env.get("SLACK_COMMAND") or "/incident",
-            "text": f"{text} {number}",
+            "text": f"{text} {number}" if numbered else text,
             "api_app_id": "A0FIREKIND",
             "response_url": f"{sandbox_url}/commands/T0SANDBOX/{number}/bench",
             "trigger_id": f"{number}.{time.time_ns()}.bench",

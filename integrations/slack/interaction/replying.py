@@ -35,7 +35,7 @@ def to_command(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) 
         case answers.Say(text, shown):
             return ack(text, blocks=list(shown) or None, response_type="ephemeral")
         case answers.Open(view):
-            opening = soon.asked(partial(call, "views.open", trigger_id=trigger_id, view=view))
+            opening = soon.asked(partial(call, "views.open", trigger_id=trigger_id, view=view), can_follow=True)
             if not opening.done():
                 opening.add_done_callback(partial(_opened_late, response_url=response_url))
             elif says := _not_opened(opening):
@@ -121,7 +121,7 @@ def _drawing(answer: Answer, *, trigger_id: str, response_url: str) -> Callable[
 
 
 def _aside(deed: Callable[[], None]) -> None:
-    begun = soon.asked(deed)
+    begun = soon.asked(deed, can_follow=True)
     if not begun.done():
         begun.add_done_callback(soon.watched)
     elif isinstance(begun.exception(), VendorError):

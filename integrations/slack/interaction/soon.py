@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextvars import copy_context
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from django.db import connections
 
@@ -26,10 +26,15 @@ AT_ONCE: Final = 24  # calls that may wait while Slack is slow; further ones fai
 T = TypeVar("T")
 _pool = PatientThreads(AT_ONCE, thread_name_prefix="soon")
 _room = threading.BoundedSemaphore(AT_ONCE)
+_late: set[Future[Any]] = set()  # calls that were waited for in vain
 
 
-def asked(request: Callable[[], T]) -> Future[T]:
-    """Start a call in another thread and wait a moment; it continues if that was too short."""
+def asked(request: Callable[[], T], *, can_follow: bool = False) -> Future[T]:
+    """Start a call in another thread and wait a moment; it continues if that was too short.
+
+    If its result ``can_follow`` the door's answer, it is not waited for while Slack is slow: a door has few threads,
+    and those who come next would wait for one.
+    """
     if not _room.acquire(blocking=False):
         return _refused()
     try:
@@ -37,7 +42,12 @@ def asked(request: Callable[[], T]) -> Future[T]:
     except NoThread:
         _room.release()
         return _refused()
-    wait([begun], timeout=min(WAIT_S, answer_time.left_s()))
+    if can_follow and _late:
+        return begun
+    _, unanswered = wait([begun], timeout=min(WAIT_S, answer_time.left_s()))
+    for one in unanswered:
+        _late.add(one)
+        one.add_done_callback(_late.discard)
     return begun
 
 

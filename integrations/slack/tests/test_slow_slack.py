@@ -105,6 +105,20 @@ def test_a_door_answers_before_slack_does_and_the_window_opens_once_it_does(
     assert door.slack.modal("ann") is not None
 
 
+@pytest.mark.parametrize("way", WINDOWS)
+def test_only_the_first_wait_for_a_slack_that_is_slow(
+    door: Door, incident: Incident, slow: SlowSlack, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel = door.house.channel(incident)
+    assert door.post(WINDOWS["a command"](door, channel)).status_code == 200
+    monkeypatch.setattr(soon, "WAIT_S", 60)  # whoever still waits does so until Slack gives up
+    for _ in range(5):
+        assert door.post(WINDOWS[way](door, channel)).status_code == 200
+    assert slow.waited == []
+    slow.answers()
+    assert not soon._late  # the next one is waited for again
+
+
 def test_what_a_button_says_is_said_once_slack_takes_it(door: Door, incident: Incident, slow: SlowSlack) -> None:
     channel = door.house.channel(incident)
     before = len(door.slack.ephemerals("ben"))

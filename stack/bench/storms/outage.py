@@ -1,4 +1,4 @@
-"""What people notice while the database or the broker is away: how long they wait, and when it is over."""
+"""What people notice while the database, the broker or Slack is away: how long they wait, and when it is over."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stack.bench.load import Answers, Ask
 from stack.bench.table import Figure, ReportTable
 from stack.chaos.faults.freezing import frozen, gone
 from stack.errors import StackError
-from stack.outside import Records, Visitor, until
+from stack.outside import Records, SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
 from stack.supervisor.running import Stack
 
@@ -23,6 +23,7 @@ CONNECTIONS: Final = 24  # so that a command is sent when it is due, however lon
 BEFORE_S, AWAY_S, SECONDS = 2, 5, 12
 BACK_S: Final = 30
 DECLARED: Final = 3
+WINDOWS, SLOW_S = 40, 10
 ANSWERED: Final = {200, 503}
 Trouble = Callable[[Process], AbstractContextManager[None]]
 TROUBLES: Final[dict[str, Trouble]] = {"frozen": frozen, "gone": gone}
@@ -42,6 +43,8 @@ def measure(stack: Stack, table: ReportTable) -> None:
     for name, trouble in TROUBLES.items():
         table.head(f"Redis {name}, while somebody declares")
         _without_a_broker(stack, table, trouble)
+    table.head(f"Slack, slower than {SLOW_S} s in every call")
+    _without_slack(stack, table)
 
 
 def _without_a_database(stack: Stack, table: ReportTable, page: Ask, trouble: Trouble) -> None:
@@ -79,7 +82,19 @@ def _without_a_broker(stack: Stack, table: ReportTable, trouble: Trouble) -> Non
     with closing(Records(stack.database_url)) as records, trouble(stack.servers["redis"]):
         times = [declaring.declare_once(stack, records) for _ in range(DECLARED)]
     said = ", ".join(f"{took_s:.1f}" for took_s in times)
-    table.add(Figure("from declaring to the last effect, the slowest", max(times), 5, " s", f"{said} s"))
+    table.add(Figure("from declaring to the last effect, the slowest", max(times), 10, " s", f"{said} s"))
+
+
+def _without_slack(stack: Stack, table: ReportTable) -> None:
+    workspace = SandboxWorkspace(stack.sandbox_url)
+    window = signing.command(stack.env, "declare", sandbox_url=stack.sandbox_url, numbered=False)
+    workspace.fault("latency", ms=SLOW_S * 1000)
+    try:
+        answers = asyncio.run(load.clients(_port(stack), window, count=WINDOWS, each=1)).must_be(200)
+    finally:
+        workspace.no_faults()
+    name = f"answer to {WINDOWS} at once who ask for a window, the slowest"
+    table.add(Figure(name, max(answers.times_s), 2.5, " s", _said(answers)))
 
 
 def _port(stack: Stack) -> int:
