@@ -111,7 +111,7 @@ def test_only_the_first_wait_for_a_slack_that_is_slow(
 ) -> None:
     channel = door.house.channel(incident)
     assert door.post(WINDOWS["a command"](door, channel)).status_code == 200
-    monkeypatch.setattr(soon, "WAIT_S", 60)  # whoever still waits does so until Slack gives up
+    monkeypatch.setattr(soon, "WAIT_S", 60)  # a door that still waits does so until Slack gives up
     for _ in range(5):
         assert door.post(WINDOWS[way](door, channel)).status_code == 200
     assert slow.waited == []
