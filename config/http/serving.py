@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -36,14 +37,15 @@ from integrations.slack.interaction import afterwards
 # Files that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no
 # page.
 PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
-# Profiles have threads of their own too: computing something from a large one holds up no other page. Beyond this many
-# waiting, callers are told to come back.
-PROFILES, PROFILES_WAITING = 4, 24
+# Some pages have threads of their own too, so that they hold up no other: a large profile takes long to compute from,
+# and the provider that someone signs in with may be silent. Beyond this many at once, callers are told to come back.
+PROFILES, SIGN_INS, AT_ONCE = 4, 4, 24
 # A command without an answer after this time has 1.3 of Slack's three seconds left. Other requests that arrive then
 # wait until it is answered, but no longer than this: a page loads only once, and PagerDuty waits five seconds for its
 # answer. Open timelines then report several changes at once.
 OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.7, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
+SIGN_IN = re.compile(r"/sign-in/(?:with/[^/]+|[^/]+/back)")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
 STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().encode()
 # Signs of life, for monitoring: they wait behind no page. A silent /health gets the process restarted, so it waits
@@ -86,11 +88,12 @@ class Application(ASGIHandler):
         self._pager = PatientThreads(PAGER, thread_name_prefix="pager")
         self._files = PatientThreads(FILES, thread_name_prefix="file")
         self._profiles = PatientThreads(PROFILES, thread_name_prefix="profile")
+        self._sign_ins = PatientThreads(SIGN_INS, thread_name_prefix="sign-in")
         self._looks = PatientThreads(LOOKING, thread_name_prefix="look")
         self._signs = {HEALTH: PatientThreads(1, thread_name_prefix="sign"), READY: self._looks}
         live_stream.give_way = partial(self._overdue.give_way, patience_s=STREAMS_GIVE_WAY_S)
         self._watching: asyncio.Task[None] | None = None
-        self._at_profiles = 0
+        self._busy: Counter[PatientThreads] = Counter()
         outage_answer.runbook().current()  # while it can surely be read
         most = FILES_TOGETHER * gate.largest()
         self._files_arriving = Arrivals(most=FILES_AT_ONCE, most_bytes=most, gives_way=False)
@@ -205,21 +208,27 @@ class Application(ASGIHandler):
             return await self._in_turn(self._pager_line, self._pager, scope, body)
         if scope["path"].startswith(DOORS):
             return await self._in_turn(self._events_line, self._events, scope, body)
+        return await self._page(scope, body)
+
+    async def _page(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        if SIGN_IN.fullmatch(scope["path"]):  # no reader: a command does not have to wait for a provider
+            return await self._among_few(self._sign_ins, scope, body)
         if PROFILE.fullmatch(scope["path"]):
-            return await self._at_profile(scope, body)
+            with self._readers.one(), self._people.one():
+                return await self._among_few(self._profiles, scope, body)
         with self._readers.one(), self._people.one():
             return (await self._in_thread(self._pages, scope, body))[0]
 
-    async def _at_profile(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
-        if self._at_profiles >= PROFILES_WAITING:
+    async def _among_few(self, threads: PatientThreads, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        """Answer in one of these threads, unless too many wait for them. Raises ``NoRoom``."""
+        if self._busy[threads] >= AT_ONCE:
             body.close()
             raise NoRoom
-        self._at_profiles += 1
+        self._busy[threads] += 1
         try:
-            with self._readers.one(), self._people.one():
-                return (await self._in_thread(self._profiles, scope, body))[0]
+            return (await self._in_thread(threads, scope, body))[0]
         finally:
-            self._at_profiles -= 1
+            self._busy[threads] -= 1
 
     async def _in_time(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         """Answer someone in Slack. If no thread could begin in time, they are told so, and nothing is done later."""

@@ -81,11 +81,13 @@ urlpatterns = [
     path("late", late),
     path("page", page),
     path("page/slow", look, {"n": 1}),
-    path("incidents/amber-otter/evidence/1/<int:n>", look),
+    path("incidents/a/evidence/1/<int:n>", look),
     path("slack/events", page),
     path("health", page),
     path("ready", look, {"n": 1}),
     path("slack/slow/<int:n>", look),
+    path("sign-in/with/<int:n>", look),
+    path("sign-in/<int:n>/back", look),
     *(path(f"{door}hurried", hurried) for door in ("", "slack/", "pagerduty/")),
     path("incidents/amber-otter/evidence/2/", page),
     path("pagerduty/webhook", page),
@@ -311,7 +313,7 @@ def test_that_a_process_lives_is_answered_whatever_is_waited_for(monkeypatch: py
 
     async def come() -> int:
         application = Application()
-        paths = ["/ready", "/page/slow", "/slack/slow/1", "/incidents/amber-otter/evidence/1/1"]
+        paths = ["/ready", "/page/slow", "/slack/slow/1", "/incidents/a/evidence/1/1"]
         waiting = [Talk(application, scope(path)) for path in paths for _ in range(10)]
         for one in waiting:
             await one.send_input({"type": "http.request", "body": b""})
@@ -363,18 +365,25 @@ def begun_beside_an_overdue_command(path: str, monkeypatch: pytest.MonkeyPatch, 
     return [name.partition("_")[0] for name in seen]
 
 
-def test_profiles_hold_up_no_other_page_and_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "PROFILES_WAITING", 6)
+LONG = {"/incidents/a/evidence/1/{n}": "profile", "/sign-in/with/{n}": "sign-in", "/sign-in/{n}/back": "sign-in"}
+
+
+@pytest.mark.parametrize(("path", "thread"), LONG.items())
+def test_what_may_take_long_holds_up_no_other_page_and_too_many_are_told_to_come_back(
+    path: str, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = serving.PAGES + 1
+    monkeypatch.setattr(serving, "AT_ONCE", most)
     let_go.clear()
 
     async def crowd() -> tuple[list[int], int, list[int]]:
         application = Application()
-        looks = [Talk(application, scope(f"/incidents/amber-otter/evidence/1/{n}")) for n in range(6)]
+        looks = [Talk(application, scope(path.format(n=n))) for n in range(most)]
         for one in looks:
             await one.send_input({"type": "http.request", "body": b""})
-        while application._at_profiles < len(looks):  # noqa: ASYNC110 (there is no event for their waiting)
+        while application._busy.total() < len(looks):  # noqa: ASYNC110 (there is no event for their waiting)
             await asyncio.sleep(0.01)
-        more = [await ask(application, f"/incidents/amber-otter/evidence/1/{n}") for n in range(3)]
+        more = [await ask(application, path.format(n=n)) for n in range(3)]
         page = await ask(application, "/page")
         let_go.set()
         return more, page, [(await one.receive_output(10))["status"] for one in looks]
@@ -384,6 +393,6 @@ def test_profiles_hold_up_no_other_page_and_too_many_are_told_to_come_back(monke
         await talk.send_input({"type": "http.request", "body": b""})
         return int((await talk.receive_output(10))["status"])
 
-    assert asyncio.run(crowd()) == ([503] * 3, 200, [200] * 6)
+    assert asyncio.run(crowd()) == ([503] * 3, 200, [200] * most)
     assert "page_0" in seen
-    assert {name.partition("_")[0] for name in seen} == {"page", "profile"}
+    assert {name.partition("_")[0] for name in seen} == {"page", thread}
