@@ -36,7 +36,7 @@ from integrations.slack.interaction import afterwards
 # A request spends half of its time waiting for the database; more threads than these only compete for the interpreter.
 # Files that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no
 # page.
-PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
+PAGES, COMMANDS, EVENTS, WEBHOOKS, FILES = 8, 4, 2, 2, 4
 # Some pages have threads of their own too, so that they hold up no other: a large profile takes long to compute from,
 # and the provider that someone signs in with may be silent. Beyond this many at once, callers are told to come back.
 PROFILES, SIGN_INS, AT_ONCE = 4, 4, 24
@@ -51,7 +51,7 @@ STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().enc
 # Signs of life, for monitoring: they wait behind no page. A silent /health gets the process restarted, so it waits
 # behind nothing. /ready asks other servers, and shares its threads with the check whether workers are alive.
 HEALTH, READY, LOOKING = "/health", "/ready", 2
-PAGER_DOOR = "/pagerduty/"
+PAGER_DOOR, TRACKER_DOOR = "/pagerduty/", "/tracker/"
 # Bodies being received, and how many bytes they hold together. Senders of files are authenticated and told to wait.
 BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
 FILES_AT_ONCE, FILES_TOGETHER = 8, 4  # times the largest
@@ -79,13 +79,19 @@ class Application(ASGIHandler):
         # command's own time; what follows it (twenty deliveries, the worker, the database) takes several times as much.
         self._commands_line = RequestQueue(after=self._readers, share=0.01, patience_s=1.4)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
-        # Storing one is quick; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
-        self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
+        # Storing one is quick; PagerDuty waits five seconds, a tracker ten. A storm of one must hold up no other door.
+        self._webhook_lines = {
+            PAGER_DOOR: RequestQueue(after=self._people, share=0.25, patience_s=0.5),
+            TRACKER_DOOR: RequestQueue(after=self._people, share=0.05, patience_s=2.0),
+        }
         self._pages = PatientThreads(PAGES, thread_name_prefix="page")
         self._commands = PatientThreads(COMMANDS, thread_name_prefix="command")
         self._apologies = PatientThreads(1, thread_name_prefix="apology")
         self._events = PatientThreads(EVENTS, thread_name_prefix="event")
-        self._pager = PatientThreads(PAGER, thread_name_prefix="pager")
+        self._webhooks = {
+            PAGER_DOOR: PatientThreads(WEBHOOKS, thread_name_prefix="pager"),
+            TRACKER_DOOR: PatientThreads(WEBHOOKS, thread_name_prefix="tracker"),
+        }
         self._files = PatientThreads(FILES, thread_name_prefix="file")
         self._profiles = PatientThreads(PROFILES, thread_name_prefix="profile")
         self._sign_ins = PatientThreads(SIGN_INS, thread_name_prefix="sign-in")
@@ -99,7 +105,7 @@ class Application(ASGIHandler):
         self._files_arriving = Arrivals(most=FILES_AT_ONCE, most_bytes=most, gives_way=False)
         self._arriving = {
             prefix: Arrivals(most=BODIES_AT_ONCE, most_bytes=BODIES_TOGETHER, gives_way=True)
-            for prefix in (DOORS, PAGER_DOOR, "")  # an address may be `*`, without a slash
+            for prefix in (DOORS, *self._webhooks, "")  # an address may be `*`, without a slash
         }
 
     @property
@@ -204,8 +210,9 @@ class Application(ASGIHandler):
             with in_time, self._people.one(), self._overdue.one_after(OVERDUE_S):
                 return await self._in_time(scope, body)
         await self._overdue.give_way(patience_s=GIVES_WAY_S)
-        if scope["path"].startswith(PAGER_DOOR):
-            return await self._in_turn(self._pager_line, self._pager, scope, body)
+        door = next((door for door in self._webhooks if scope["path"].startswith(door)), None)
+        if door is not None:
+            return await self._in_turn(self._webhook_lines[door], self._webhooks[door], scope, body)
         if scope["path"].startswith(DOORS):
             return await self._in_turn(self._events_line, self._events, scope, body)
         return await self._page(scope, body)

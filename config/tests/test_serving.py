@@ -34,6 +34,12 @@ seen: list[str] = []
 let_go = threading.Event()
 
 
+KNOWN = {
+    "/page": "page", "/incidents/amber-otter/evidence/2/": "profile", "/slack/events": "event",
+    "/pagerduty/webhook": "pager", "/tracker/webhook": "tracker",
+}  # fmt: skip
+
+
 def page(request: HttpRequest) -> HttpResponse:
     seen.append(threading.current_thread().name)
     return HttpResponse(request.body or b"a page")
@@ -90,7 +96,7 @@ urlpatterns = [
     path("sign-in/<int:n>/back", look),
     *(path(f"{door}hurried", hurried) for door in ("", "slack/", "pagerduty/")),
     path("incidents/amber-otter/evidence/2/", page),
-    path("pagerduty/webhook", page),
+    *(path(f"{door}/webhook", page) for door in ("pagerduty", "tracker")),
     path("broken", broken),
     path("stream", stream),
 ]
@@ -145,7 +151,8 @@ def test_doors_have_threads_of_their_own() -> None:
     assert answer("/slack/events", body=b"signed", kind="application/x-www-form-urlencoded") == (200, b"signed")
     assert answer("/slack/events", body=b"{}", kind="application/json") == (200, b"{}")
     assert answer("/pagerduty/webhook", body=b"{}", kind="application/json") == (200, b"{}")
-    assert seen == ["command_0", "event_0", "pager_0"]
+    assert answer("/tracker/webhook", body=b"{}", kind="application/json") == (200, b"{}")
+    assert seen == ["command_0", "event_0", "pager_0", "tracker_0"]
 
 
 @pytest.mark.parametrize(
@@ -276,14 +283,14 @@ def test_a_reader_who_leaves_early_gets_nothing() -> None:
     assert connection.connection is None or not connection.in_atomic_block
 
 
-@pytest.mark.parametrize("path", ["/page", "/incidents/amber-otter/evidence/2/", "/pagerduty/webhook", "/slack/events"])
+@pytest.mark.parametrize("path", KNOWN)
 def test_whatever_comes_while_a_command_is_overdue_begins_after_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=60) == ["command", thread_of(path)]
+    assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=60) == ["command", KNOWN[path]]
 
 
-@pytest.mark.parametrize("path", ["/page", "/incidents/amber-otter/evidence/2/", "/pagerduty/webhook", "/slack/events"])
+@pytest.mark.parametrize("path", KNOWN)
 def test_nobody_gives_way_for_longer_than_their_patience(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=0.01) == [thread_of(path), "command"]
+    assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=0.01) == [KNOWN[path], "command"]
 
 
 def test_open_timelines_give_way_to_an_overdue_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,11 +335,6 @@ def test_that_a_process_lives_is_answered_whatever_is_waited_for(monkeypatch: py
                 await one.wait(60)
 
     assert asyncio.run(come()) == 200
-
-
-def thread_of(path: str) -> str:
-    known = {"/pagerduty/webhook": "pager", "/slack/events": "event", "/page": "page"}
-    return known.get(path, "profile")
 
 
 def begun_beside_an_overdue_command(path: str, monkeypatch: pytest.MonkeyPatch, *, patience_s: float) -> list[str]:
