@@ -34,9 +34,9 @@ from integrations.slack.doors import early, signing
 from integrations.slack.interaction import afterwards
 
 # A request spends half of its time waiting for the database; more threads than these only compete for the interpreter.
-# Files that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no
-# page.
-PAGES, COMMANDS, EVENTS, WEBHOOKS, FILES = 8, 4, 2, 2, 4
+# Files that programs send have threads of their own: copying a large one, or waiting for storage, holds up no page, and
+# no program that only reads.
+PAGES, COMMANDS, EVENTS, WEBHOOKS, FILES, PROGRAMS = 8, 4, 2, 2, 4, 2
 # Some pages have threads of their own too, so that they hold up no other: a large profile takes long to compute from,
 # and the provider that someone signs in with may be silent. Beyond this many at once, callers are told to come back.
 PROFILES, SIGN_INS, AT_ONCE = 4, 4, 24
@@ -93,6 +93,7 @@ class Application(ASGIHandler):
             TRACKER_DOOR: PatientThreads(WEBHOOKS, thread_name_prefix="tracker"),
         }
         self._files = PatientThreads(FILES, thread_name_prefix="file")
+        self._programs = PatientThreads(PROGRAMS, thread_name_prefix="program")
         self._profiles = PatientThreads(PROFILES, thread_name_prefix="profile")
         self._sign_ins = PatientThreads(SIGN_INS, thread_name_prefix="sign-in")
         self._looks = PatientThreads(LOOKING, thread_name_prefix="look")
@@ -168,7 +169,7 @@ class Application(ASGIHandler):
 
     async def _refusal(self, scope: Scope) -> HttpResponse | None:
         """Check whether a program may send at all, before anything it sends is stored."""
-        return await sync_to_async(self._ask, thread_sensitive=False, executor=self._files)(scope)
+        return await sync_to_async(self._ask, thread_sensitive=False, executor=self._programs)(scope)
 
     def _ask(self, scope: Scope) -> HttpResponse | None:
         if database_watch.is_away():
@@ -202,7 +203,9 @@ class Application(ASGIHandler):
             signals.request_finished.send(sender=self.__class__)
 
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
-        apart = self._files if gate.concerns(scope["path"]) else self._signs.get(scope["path"])
+        apart = self._signs.get(scope["path"])
+        if gate.concerns(scope["path"]):
+            apart = self._files if scope["method"] == "POST" else self._programs
         if apart is not None:
             return (await self._in_thread(apart, scope, body))[0]
         if _is_of_a_person(scope):
