@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from django.db import connection
 from django.db.models import F, Q
 
+from incidents.claiming.recent import is_recent
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident
@@ -48,7 +49,7 @@ def is_known(pager: Pager, *, at: datetime) -> bool:
         return True
     if read.connection == pager.connection:
         _known.add(pager)
-    return not is_another(pager, read) or at - _held.setdefault(pager, at) >= HELD_AT_MOST
+    return not is_another(pager, read) or not is_recent(_held.setdefault(pager, at), at=at, within=HELD_AT_MOST)
 
 
 def is_another(pager: Pager, read: PagerRead) -> bool:
@@ -58,8 +59,7 @@ def is_another(pager: Pager, read: PagerRead) -> bool:
 
 def is_unread(pager: Pager, read: PagerRead, *, at: datetime) -> bool:
     """Return whether people and targets must be read because settings changed; not if this process just did."""
-    last = _read.get(pager)
-    return is_another(pager, read) and (last is None or at - last >= READ_AGAIN)
+    return is_another(pager, read) and not is_recent(_read.get(pager), at=at, within=READ_AGAIN)
 
 
 def arrive(pager: Pager, listed: Collection[str], *, people: Collection[str], at: datetime) -> bool:

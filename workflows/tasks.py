@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -18,6 +18,7 @@ from incidents import hints, lifecycle
 from incidents.claiming import apart
 from incidents.claiming.glance import acts_on
 from incidents.claiming.keyed_executor import Aside, Lane
+from incidents.claiming.recent import Pause
 from incidents.drills import replays
 from incidents.lifecycle import misses
 from incidents.models import Incident
@@ -43,7 +44,6 @@ from workflows.usergroups import sync, workspace_cache
 
 log = logging.getLogger(__name__)
 
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAUSE_S = 15
 PATIENCE_S = 5  # for the first read of a workspace, without which no one can be brought in
 # Incidents that one worker handles at once, per port: messages and sweeps only say which incident it is.
@@ -66,9 +66,9 @@ def plan_again(incident_id: int) -> None:
 
 
 def _plan(incident_id: int, planned: Callable[..., Plan | None]) -> None:
-    if not _pause.read and workspace_cache.never_read():
+    if not _reads.begun and workspace_cache.never_read():
         refresh_directory()
-    _pause.read = True
+    _reads.begun = True
     with log_ids.of(incident=incident_id):
         try:
             plan = planned(incident_id, at=timezone.now())
@@ -242,7 +242,9 @@ def audit() -> None:
 def refresh_directory() -> None:
     """Read the workspace's groups and people if that is due; a vendor that is down is asked again later."""
     at, chat = timezone.now(), ports.chat()
-    if chat is None or at < _pause.until or not (workspaces.follow(chat, at=at) and workspace_cache.is_old(at=at)):
+    if chat is None or (_reads.pause is not None and _reads.pause.lasts(at=at)):
+        return
+    if not (workspaces.follow(chat, at=at) and workspace_cache.is_old(at=at)):
         return
     spare_connections.give_back()
     if not _reading.acquire(timeout=PATIENCE_S if workspace_cache.never_read() else 0):
@@ -253,7 +255,7 @@ def refresh_directory() -> None:
         changed = workspace_cache.refresh(at=at)
     except VendorError as error:
         log.warning("could not read the workspace: %s", error)
-        _pause.until = at + timedelta(seconds=error.retry_after or PAUSE_S)
+        _reads.pause = Pause(at, at + timedelta(seconds=error.retry_after or PAUSE_S))
         return
     finally:
         _reading.release()
@@ -284,14 +286,14 @@ def _sync_groups() -> None:
 
 
 @dataclass(slots=True)
-class _Pause:
-    """Until when this process leaves a workspace that could not be read alone, and whether it was ever read."""
+class _WorkspaceReads:
+    """Whether this process ever read the workspace, and how long it leaves one that could not be read alone."""
 
-    read: bool = False
-    until: datetime = LONG_AGO
+    begun: bool = False
+    pause: Pause | None = None
 
 
-_pause = _Pause()
+_reads = _WorkspaceReads()
 _reading = threading.Lock()
 
 

@@ -5,12 +5,25 @@ Such a timestamp lies in the future. Counting as recent until then, it would hol
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.db.models import F, Model, Q, QuerySet
 
 Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A period in which nothing is asked again. It ends early if the clock is set back to before it began."""
+
+    since: datetime
+    until: datetime
+
+    def lasts(self, *, at: datetime) -> bool:
+        """Return whether it is still on at a moment."""
+        return self.since <= at < self.until
 
 
 def is_recent(mark: datetime | None, *, at: datetime, within: timedelta) -> bool:

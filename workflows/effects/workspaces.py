@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q
 
 from incidents import lifecycle, timeline
+from incidents.claiming.recent import Pause
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person
@@ -57,7 +58,7 @@ OVER: Final = """
 AT_ONCE: Final = 10_000  # rows considered by one statement
 PAUSE_S: Final = 15  # until a workspace that gave no answer is asked again, unless it says how long
 
-_asked_again_at: Final[WeakKeyDictionary[Chat, datetime]] = WeakKeyDictionary()
+_pauses: Final[WeakKeyDictionary[Chat, Pause]] = WeakKeyDictionary()
 _following = threading.Lock()
 
 
@@ -76,13 +77,14 @@ def follow(chat: Chat, *, at: datetime) -> bool:
     """
     if is_followed(chat):
         return True
-    if at < _asked_again_at.get(chat, at) or not _following.acquire(blocking=False):
+    pause = _pauses.get(chat)
+    if (pause is not None and pause.lasts(at=at)) or not _following.acquire(blocking=False):
         return False
     try:
         return _follow(chat, at=at)
     except VendorError as error:
         log.warning("could not look at the workspace that is connected now: %s", error)
-        _asked_again_at[chat] = at + timedelta(seconds=error.retry_after or PAUSE_S)
+        _pauses[chat] = Pause(at, at + timedelta(seconds=error.retry_after or PAUSE_S))
         return False
     finally:
         _following.release()

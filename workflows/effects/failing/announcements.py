@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db.models import Case, OuterRef, Q, Subquery, TextField, Value, When
 from django.db.models.fields.json import KT
 
+from incidents.claiming.recent import recently
 from incidents.models.incident import ACTIVE
 from workflows import ports
 from workflows.effects.failing import failures, left_to_people
@@ -42,7 +43,7 @@ def retry(*, at: datetime) -> int:
     """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_any_keys=["channel", "in"]
-    ).exclude(left_to_people.LEFT_TO_PEOPLE, ended_at__gt=at - SELDOM)
+    ).exclude(left_to_people.LEFT_TO_PEOPLE, recently("ended_at", at=at, within=SELDOM))
     failed = failed.annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(
