@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from celery import shared_task
 from django.conf import settings
-from django.utils import timezone
 
 from audit.sealed import heads, sealing
 
@@ -18,4 +17,4 @@ def seal() -> None:
 @shared_task
 def publish() -> None:
     """Publish the chain's newest hash elsewhere."""
-    heads.publish(at=timezone.now(), webhook=settings.FIREKIND.audit_webhook)
+    heads.publish(at=sealing.now(), webhook=settings.FIREKIND.audit_webhook)

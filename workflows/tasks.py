@@ -147,7 +147,7 @@ def follow_workspace() -> None:
 
 
 @shared_task
-@acts_on(misses=lambda now: misses.to_tell(now.own))
+@acts_on(misses=lambda now: misses.to_tell(now.shared))
 def tell_of_misses() -> None:
     """Tell managers about attempts to break glass on incidents that do not exist."""
     missed.tell_managers(at=timezone.now())

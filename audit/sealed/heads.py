@@ -52,6 +52,7 @@ def newest() -> Head | None:
 def publish(*, at: datetime, webhook: str = "") -> Head | None:
     """Write the head to the log and send it to every place that keeps it; return it, or None if it is an old one.
 
+    ``at`` is the database's time, as links have it: by a host's clock that is ahead, every head would be an old one.
     A place that does not take it is named in the log, and keeps no other from its turn, even if its publisher has a
     fault, which is raised once all were tried. The next head follows in a quarter of an hour.
     """

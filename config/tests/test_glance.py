@@ -125,7 +125,7 @@ def acted_on(at: datetime) -> set[tuple[str, str]]:
     """Return what the looks would act on at a moment, by their own queries."""
     would = {
         ("workflows.tasks.follow_workspace", "workspace"): workspace_cache.is_known_old(),
-        ("workflows.tasks.tell_of_misses", "misses"): misses.to_tell(at).exists(),
+        ("workflows.tasks.tell_of_misses", "misses"): misses.to_tell(clock.at(at)).exists(),
         ("workflows.tasks.sweep", "effects"): bool(sweep.due(at=at, kinds=HASTY)),
         ("workflows.tasks.sweep_captures", "captures"): bool(sweep.due(at=at, kinds=SLOW)),
         ("workflows.tasks.keep_groups", "groups"): bool(sync.due(at=at)),

@@ -13,6 +13,7 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Miss, Person
 
@@ -43,13 +44,13 @@ def must_have_tries(person: Person, *, at: datetime) -> None:
 def write(person: Person, codename: str, *, at: datetime) -> None:
     """Record a codename without a private incident closed to this person; managers are told within seconds."""
     said = codename if CODENAME.fullmatch(codename) else ""
-    Miss.objects.create(person=person, codename=said, at=at, tell_at=at)
+    Miss.objects.create(person=person, codename=said, at=at, tell_at=clock.at(at))
 
 
 def untold(*, at: datetime) -> list[Miss]:
     """Claim misses that managers were not told of yet; other workers leave each one alone for a minute."""
-    waiting = to_tell(at).order_by("pk")[:AT_ONCE]
-    until = at + TRIED_AGAIN
+    now = clock.at(at)
+    waiting, until = to_tell(now).order_by("pk")[:AT_ONCE], now + TRIED_AGAIN
     return [
         one
         for one in waiting.select_related("person")
@@ -57,9 +58,9 @@ def untold(*, at: datetime) -> list[Miss]:
     ]
 
 
-def to_tell(at: datetime) -> QuerySet[Miss]:
-    """Return the misses that managers are due to be told of, whether or not another worker claims one."""
-    return Miss.objects.filter(tell_at__lte=at)
+def to_tell(now: datetime) -> QuerySet[Miss]:
+    """Return the misses that managers are due to be told of, claimed or not, by the clock that all processes share."""
+    return Miss.objects.filter(tell_at__lte=now)
 
 
 def told(miss: Miss, manager: Person) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from incidents.audited import audit_notes
+from incidents.claiming.shared_clock import clock
 from incidents.models import Person
 from incidents.second_manager import circles, seconding
 from workflows.models import GroupRule, PagerTarget
@@ -35,7 +36,7 @@ def add(
     seconding.hold()
     rule, is_new = GroupRule.objects.get_or_create(
         handle=handle,
-        defaults={"sources": _kept(sources), "created_at": at, "edited_at": at, "created_by": by},
+        defaults={"sources": _kept(sources), "created_at": at, "edited_at": clock.at(at), "created_by": by},
     )
     if not is_new:
         return None
@@ -57,7 +58,8 @@ def edit(
 ) -> None:
     """Change who belongs in a group; what was refused is retried at the next look."""
     seconding.hold()
-    GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), chat_id="", edited_at=at, try_again_at=None)
+    again = {"chat_id": "", "edited_at": clock.at(at), "try_again_at": None}
+    GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), **again)
     rule.permanent.set(permanent)
     _note(rule, by=by, did="changed", **_said(sources, permanent))
     _agree(rule, words(sources, permanent), by=by, second=second, at=at)
@@ -75,7 +77,7 @@ def pause(rule: GroupRule, *, by: Person, at: datetime) -> None:
 def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None = None) -> None:
     """Resume a group's rule; the next look is within seconds."""
     seconding.hold()
-    again = {"active": True, "chat_id": "", "edited_at": at, "try_again_at": None}
+    again = {"active": True, "chat_id": "", "edited_at": clock.at(at), "try_again_at": None}
     if GroupRule.objects.filter(pk=rule.pk, active=False).update(**again):
         _note(rule, by=by, did="resumed")
         says = words(group_membership.subjects(rule.sources), rule.permanent.all())

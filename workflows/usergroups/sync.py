@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from incidents.claiming.glance import Moment, Sql
+from incidents.claiming.shared_clock import clock
 from workflows import ports
 from workflows.chat_port import Chat
 from workflows.models import DirectoryRead, Group, GroupRule, Limit
@@ -55,13 +56,13 @@ DUE: Final = """
 
 def worth_a_look(now: Moment) -> Sql:
     """Return the statement that finds groups worth a look."""
-    return Sql(DUE, {"at": now.own})
+    return Sql(DUE, {"at": now.shared})
 
 
 def due(*, at: datetime) -> list[str]:
     """Return the handles of groups worth a look: one query."""
     with connection.cursor() as cursor:
-        cursor.execute(DUE, {"at": at})
+        cursor.execute(DUE, {"at": clock.at(at)})
         return [handle for (handle,) in cursor.fetchall()]
 
 
@@ -74,6 +75,7 @@ def sync(*, at: datetime, only: Collection[str] = ()) -> list[Synced]:
     if chat is None:
         return []
     _read_groups(at=at)
+    at = clock.at(at)  # so that hosts agree on what is newer: what was read, what someone changed, or their last look
     rules = GroupRule.objects.filter(active=True).exclude(claimed_until__gt=at)
     rules = rules.filter(handle__in=only) if only else rules.exclude(try_again_at__gt=at)
     looks = look(rules, at=at)
@@ -87,7 +89,7 @@ def differing(*, at: datetime) -> list[Look]:
     if not rules.exists():
         return []
     workspace_cache.refresh(at=at)
-    return [one for one in look(rules, at=at) if one.verdict.write]
+    return [one for one in look(rules, at=clock.at(at)) if one.verdict.write]
 
 
 def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
