@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -16,6 +17,7 @@ from incidents import lifecycle
 from incidents.models import Incident, Participant, Person
 from integrations.slack.listeners import waiting
 from integrations.tests.house import House
+from integrations.tests.test_clock_jumps import HOUR_S, clock_off
 from integrations.tests.test_missed import read
 from workflows import ports
 from workflows.chat_port import Chat
@@ -28,6 +30,7 @@ WEDNESDAY = datetime(2026, 11, 25, 9, tzinfo=UTC)
 MONDAY = datetime(2026, 11, 30, tzinfo=UTC)
 HOUR = timedelta(minutes=59)
 WEEK = timedelta(weeks=1)
+OFF = [-1680 * HOUR_S, -HOUR_S, -60.0, 0.0, 60.0, HOUR_S, 1680 * HOUR_S]  # up to ten weeks
 
 
 def late(house: House, incident: Incident, *, owner: str = "ben", due: date = date(2026, 11, 20)) -> int:
@@ -135,3 +138,49 @@ def test_a_private_incident_is_counted_for_who_may_see_it_and_else_as_if_there_w
     assert "1 in private incidents" in read(house, "ben")
     assert incident.codename not in read(house, "ben").split("A follow-up of yours")[-1]
     assert not messages(house, "ann")
+
+
+class Meanwhile:
+    """A chat that takes so long over one message that the next look begins."""
+
+    def __init__(self, chat: Chat, off_s: float) -> None:
+        self.chat, self.off_s, self.is_first = chat, off_s, True
+
+    def tell(self, person: str, card: Card, *, mark: str) -> None:
+        """Send it, while another process looks."""
+        if self.is_first:
+            self.is_first = False
+            weekly.remind(at=MONDAY + timedelta(seconds=self.off_s))
+        self.chat.tell(person, card, mark=mark)
+
+
+@pytest.mark.parametrize("off_s", [-60.0, 60.0, HOUR_S])
+def test_two_looks_at_once_remind_once_though_a_week_begins_between_them(house: House, off_s: float) -> None:
+    incident, people = house.declare(), ("ann", "ben", "cat", "eve")
+    for handle in people:
+        late(house, incident, owner=handle)
+    with ports.using(chat=cast("Chat", Meanwhile(house.chat, off_s))):
+        weekly.remind(at=MONDAY - timedelta(seconds=30))
+    assert [messages(house, one) for one in people] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=3), timedelta(days=400)], ids=str)
+def test_after_a_clock_was_ahead_reminders_follow_weekly(house: House, ahead: timedelta) -> None:
+    late(house, house.declare())
+    sent = sum(weekly.remind(at=MONDAY + ahead + timedelta(hours=n)) for n in range(3))
+    assert sent == 1
+    looks = [weekly.remind(at=MONDAY + timedelta(hours=n)) for n in range(3 * 7 * 24)]
+    said = [n for n, one in enumerate(looks) if one]
+    assert len(said) in {2, 3}
+    assert all(later - earlier >= 7 * 24 for earlier, later in pairwise(said))
+
+
+@pytest.mark.parametrize("off_s", OFF)
+@pytest.mark.parametrize("is_off_first", [True, False])
+def test_hosts_whose_clocks_differ_remind_once(house: House, off_s: float, is_off_first: bool) -> None:
+    late(house, house.declare(), due=MONDAY.date() - timedelta(weeks=52))
+    hosts = [off_s, 0.0] if is_off_first else [0.0, off_s]
+    for host in [*hosts, *hosts]:
+        with clock_off(host):
+            weekly.remind(at=timezone.now())
+    assert messages(house, "ben") == 1

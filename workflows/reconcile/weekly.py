@@ -8,8 +8,10 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from incidents.claiming.shared_clock import clock
 from incidents.followups import followup_lists, local_days
 from incidents.models import Followup, Person
 from incidents.models.page_routes import FOLLOWUPS, path_of
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 
 NAMED: Final = 10  # of the overdue ones; the rest are counted
 KEPT: Final = timedelta(weeks=8)
+EVERY: Final = timedelta(weeks=1)
 
 
 def remind(*, at: datetime) -> int:
@@ -34,7 +37,8 @@ def remind(*, at: datetime) -> int:
     chat = ports.chat()
     if chat is None:
         return 0  # the page of follow-ups shows it
-    WeeklyReminder.objects.filter(begun_at__lt=at - KEPT).delete()
+    at = clock.at(at)  # so that a host whose clock is off reminds no one again
+    WeeklyReminder.objects.exclude(begun_at__range=(at - KEPT, at + EVERY)).delete()  # later: of a clock that was ahead
     week = at.date() - timedelta(days=at.weekday())
     return sum(_reminded(chat, owner, week, at=at) for owner in _owners(week, at=at))
 
@@ -48,10 +52,13 @@ def _owners(week: date, *, at: datetime) -> list[Person]:
     late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=newest).exclude(
         incident__is_drill=True
     )
-    lately = Q(week=week) | Q(begun_at__gt=at - timedelta(weeks=1))
-    had = WeeklyReminder.objects.filter(lately, person=OuterRef("pk"))
+    had = WeeklyReminder.objects.filter(_is_lately(week, at=at), person=OuterRef("pk"))
     people = Person.objects.filter(Exists(late), ~Exists(had), deactivated=False).exclude(chat_id=None)
     return list(people.order_by("pk"))
+
+
+def _is_lately(week: date, *, at: datetime) -> Q:
+    return Q(week=week) | Q(begun_at__gt=at - EVERY)
 
 
 def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
@@ -59,8 +66,7 @@ def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
     late = list(followup_lists.late(mine, today=local_days.today_of(owner, at=at)))
     if not late:
         return False
-    reminder, is_ours = WeeklyReminder.objects.get_or_create(person=owner, week=week, defaults={"begun_at": at})
-    if not is_ours:
+    if (reminder := _begun(owner, week, at=at)) is None:
         return False  # another process sends it, or died sending it
     try:
         chat.tell(str(owner.chat_id), _card(late), mark=f"late/{owner.pk}/{week}")
@@ -71,6 +77,15 @@ def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
         return False
     WeeklyReminder.objects.filter(pk=reminder.pk).update(told_at=at)
     return True
+
+
+@transaction.atomic
+def _begun(owner: Person, week: date, *, at: datetime) -> WeeklyReminder | None:
+    """Record that a message is being sent; None if one was, even by a look that began in another week than ours."""
+    Person.objects.select_for_update(no_key=True).filter(pk=owner.pk).first()
+    if WeeklyReminder.objects.filter(_is_lately(week, at=at), person=owner).exists():
+        return None
+    return WeeklyReminder.objects.create(person=owner, week=week, begun_at=at)
 
 
 def _card(late: Sequence[Followup]) -> Card:
