@@ -1,7 +1,8 @@
 """Rate limits on sign-in attempts, counted in the database across all processes.
 
 A try is counted before it is checked, so sending many at once does not get around a limit. No limit lasts long, and a
-browser that has signed in before has its own count, so guessing from elsewhere does not lock anyone out.
+browser that has signed in before has its own count, so guessing from elsewhere does not lock anyone out. Counts end by
+the database's clock, because hosts whose clocks differ would each begin them again.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from incidents.claiming.shared_clock import clock
 from integrations.identity.models import Tries
 
 KEPT = timedelta(hours=1)
 NETWORK_BITS = 64
+SKEW = timedelta(seconds=2)  # by which hosts may still differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ def take(counted: dict[TryLimit, str], *, at: datetime | None = None) -> int:
 
     Limits after that one are not counted, so a person blocked at their own address uses up no one's account.
     """
-    now = at or timezone.now()
+    now = clock.at(at or timezone.now())
     with transaction.atomic():
         return next((wait_s for limit, subject in counted.items() if (wait_s := _one(limit, subject, now))), 0)
 
@@ -75,7 +78,7 @@ def wait(seconds: int) -> str:
 
 def forget_old() -> None:
     """Delete counts that have expired."""
-    Tries.objects.filter(until__lt=timezone.now() - KEPT).delete()
+    Tries.objects.filter(until__lt=clock.at(timezone.now()) - KEPT).delete()
 
 
 def _one(limit: TryLimit, subject: str, now: datetime) -> int:
@@ -83,7 +86,7 @@ def _one(limit: TryLimit, subject: str, now: datetime) -> int:
     row, _ = Tries.objects.select_for_update(no_key=True).get_or_create(
         key=_key(limit, subject), defaults={"until": until}
     )
-    if row.until <= now:
+    if not now < row.until <= until + SKEW:  # over, or further away than it can be: the clock was ahead
         row.count, row.until = 0, until
     if row.count >= limit.most:
         return max(1, math.ceil((row.until - now).total_seconds()))
