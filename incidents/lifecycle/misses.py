@@ -13,6 +13,7 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from incidents.claiming.recent import recently
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Miss, Person
@@ -35,7 +36,8 @@ def must_have_tries(person: Person, *, at: datetime) -> None:
     counted one after the other.
     """
     Person.objects.select_for_update(no_key=True).filter(pk=person.pk).first()
-    times = list(Miss.objects.filter(person=person, at__gt=at - WITHIN).order_by("-at").values_list("at", flat=True))
+    lately = recently("at", at=clock.at(at), within=WITHIN)  # by the database's clock: hosts' clocks differ
+    times = list(Miss.objects.filter(lately, person=person).order_by("-at").values_list("at", flat=True))
     if len(times) >= MOST:
         again = timezone.localtime(times[MOST - 1] + WITHIN)
         raise TooManyMisses(f"You have tried {MOST} wrong codenames within an hour. Try again after {again:%H:%M %Z}.")
@@ -44,7 +46,8 @@ def must_have_tries(person: Person, *, at: datetime) -> None:
 def write(person: Person, codename: str, *, at: datetime) -> None:
     """Record a codename without a private incident closed to this person; managers are told within seconds."""
     said = codename if CODENAME.fullmatch(codename) else ""
-    Miss.objects.create(person=person, codename=said, at=at, tell_at=clock.at(at))
+    now = clock.at(at)
+    Miss.objects.create(person=person, codename=said, at=now, tell_at=now)
 
 
 def untold(*, at: datetime) -> list[Miss]:

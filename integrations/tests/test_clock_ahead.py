@@ -19,11 +19,13 @@ from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.webhooks import inbox
 from integrations.tests.house import House
 from integrations.tests.test_clock_jumps import HOUR_S, clock_off
+from workflows import ports
 from workflows.channels import membership
 from workflows.models import DirectoryRead, Page, PagerRead, PagerTarget, Resource
 from workflows.oncall import overrides, pager_cache, refresh
 from workflows.oncall.pager_cache import What
 from workflows.paging import poll_pages
+from workflows.reconcile import reconcile, sweep
 from workflows.usergroups import workspace_cache
 
 FAR = [0.0, HOUR_S, 24 * HOUR_S]
@@ -58,6 +60,26 @@ def test_hosts_whose_clocks_differ_do_not_read_in_turns(house: House, off_s: flo
     assert not workspace_cache.is_old(at=timezone.now())
     with clock_off(off_s):
         assert membership.poll(at=refresh_at) == 0
+
+
+@pytest.mark.parametrize("ahead_s", FAR)
+def test_what_waits_for_a_connection_is_planned_again_as_soon_as_ever(house: House, ahead_s: float) -> None:
+    incident = house.settle(house.declare())
+    with clock_off(ahead_s), ports.using(chat=None):
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    assert sweep.unplanned(at=soon()) == [incident.pk]
+    assert "plan again" in sweep.waiting(at=soon())
+    assert reconcile.catch_up(incident.pk, at=soon()) is not None
+
+
+@pytest.mark.parametrize("ahead_s", FAR)
+def test_a_page_whose_opening_was_given_up_is_asked_about_as_soon_as_ever(house: House, ahead_s: float) -> None:
+    then = timezone.now() + timedelta(seconds=ahead_s)
+    incident = house.declare("down")
+    named = {"incident": incident, "key": "page/policy/P1", "dedup_key": "1", "status": Page.Status.OPENING}
+    page = Page.objects.create(status_at=then, opened_at=then, **named)
+    assert list(poll_pages.due(at=soon(11))) == [page]
+    assert not poll_pages.due(at=then + timedelta(minutes=5)).exists()
 
 
 @pytest.mark.parametrize("looked_at", [True, False])

@@ -88,6 +88,17 @@ def test_managers_are_told_at_once_whatever_the_clock_of_the_host_that_heard_it(
     assert "quiet-heron" in read(house, "lea")
 
 
+@pytest.mark.parametrize("off_s", [-2 * HOUR_S, *OFF, 2 * HOUR_S])
+def test_nobody_misses_more_than_five_times_an_hour_or_waits_for_longer(house: House, off_s: float) -> None:
+    for n in range(misses.MOST):
+        with clock_off(off_s if n % 2 else 0):
+            miss(house, f"quiet-heron-{n}")
+    for off in (off_s, 0.0):
+        with clock_off(off), pytest.raises(misses.TooManyMisses):
+            misses.must_have_tries(house.person("eve"), at=timezone.now())
+    misses.must_have_tries(house.person("eve"), at=soon(61))
+
+
 @pytest.mark.parametrize("off_s", OFF)
 def test_what_one_host_takes_on_no_other_does(house: House, managers: Any, off_s: float) -> None:
     miss(house, "quiet-heron")

@@ -12,7 +12,7 @@ from typing import Final
 from django.db.models import Q, QuerySet
 
 from incidents.claiming import leases
-from incidents.claiming.recent import not_looked_at
+from incidents.claiming.recent import not_looked_at, recently
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
 from workflows import ports
@@ -68,7 +68,8 @@ def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
 
 def due(*, at: datetime) -> QuerySet[Page]:
     """Return open pages not checked lately, oldest check first."""
-    being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
+    lately = recently("opened_at", at=clock.at(at), within=PATIENCE)
+    being_opened = Q(lately, status=Status.OPENING, pager_id="")
     return _not_lately(at=at).exclude(being_opened).exclude(status=Status.RESOLVED)
 
 

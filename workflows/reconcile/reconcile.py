@@ -121,7 +121,7 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
 def _is_behind(incident_id: int, *, at: datetime) -> bool:
     """Return whether it has facts that no plan covers, asked to be planned again, or is not there."""
     with connection.cursor() as cursor:
-        cursor.execute(IS_SETTLED, [incident_id, incident_id, at])
+        cursor.execute(IS_SETTLED, [incident_id, incident_id, clock.at(at)])
         return cursor.fetchone() is None
 
 
@@ -200,7 +200,8 @@ def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> 
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
     archived = [facts.room_of(number) for number in facts.rooms_left if facts.is_there(f"archived/{number}")]
     withdrawing = facts.chat and any(room.withdrawing for room in archived)
-    again = at + LOOK_AGAIN if unread or withdrawing else at + abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
+    wait = LOOK_AGAIN if unread or withdrawing else abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
+    again = None if wait is None else clock.at(at) + wait
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 

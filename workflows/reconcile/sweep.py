@@ -14,6 +14,7 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from incidents import lifecycle
 from incidents.claiming import apart
 from incidents.claiming.glance import Glance, Look
+from incidents.claiming.shared_clock import clock
 from incidents.drills import replays
 from incidents.lifecycle import access
 from incidents.models import Event, Incident, Notice
@@ -47,7 +48,7 @@ def unplanned(*, at: datetime) -> list[int]:
     waiting than are returned, half of those returned are the oldest, so that none waits forever.
     """
     moved = Unplanned.objects.values_list("incident", flat=True)
-    again = _to_plan_again(at).values_list("incident", flat=True)
+    again = _to_plan_again(clock.at(at)).values_list("incident", flat=True)
     oldest = list(moved.union(again).order_by("incident")[:PLANNED_AT_ONCE])
     if len(oldest) < PLANNED_AT_ONCE:
         return _awaited(oldest) if len(oldest) > TOGETHER else oldest
@@ -67,8 +68,9 @@ def not_planned_yet() -> list[int]:
     return list(Unplanned.objects.order_by("incident").values_list("incident", flat=True))
 
 
-def _to_plan_again(at: datetime) -> QuerySet[Planned]:
-    return Planned.objects.filter(look_again_at__lte=at)
+def _to_plan_again(now: datetime) -> QuerySet[Planned]:
+    """Return the plans to be made again by the clock that all processes share."""
+    return Planned.objects.filter(look_again_at__lte=now)
 
 
 def due(*, at: datetime, kinds: Sequence[str]) -> list[int]:
@@ -117,7 +119,7 @@ def _differing(batch: list[Incident]) -> Iterator[int]:
 # What a sweep looks for besides effects, each by the query of the code that acts on it.
 LOOKS: Final[Mapping[str, Look]] = {
     "moved": lambda _: Unplanned.objects.all(),
-    "plan again": lambda now: _to_plan_again(now.own),
+    "plan again": lambda now: _to_plan_again(now.shared),
     "overdue": lambda now: _overdue(now.own),
     "replays": lambda now: replays.due(now.own),
     "access requests": lambda _: access.undelivered(),
