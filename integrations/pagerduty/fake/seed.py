@@ -61,7 +61,9 @@ def _handover(now: float, hour: str, time_zone: str, weekday: int | None) -> flo
     """Return the latest past time with this hour in this time zone, on this weekday (0 is Monday) if given."""
     here = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(time_zone))
     day = here.date() - timedelta(days=(here.weekday() - weekday) % 7 if weekday is not None else 0)
-    return datetime.combine(day, time.fromisoformat(hour), here.tzinfo).timestamp()
+    before = day - timedelta(days=7 if weekday is not None else 1)
+    begins = [datetime.combine(one, time.fromisoformat(hour), here.tzinfo).timestamp() for one in (day, before)]
+    return next(start for start in begins if start <= now)
 
 
 def _service(account: FakeAccount, fields: Json) -> None:
