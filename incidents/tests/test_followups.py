@@ -143,7 +143,8 @@ def test_a_day_that_is_over_makes_what_is_open_late(incident: Incident, ada: Per
         lifecycle.add_followup(incident, text="x", due_on=date(2999, 1, 1), by=ada, at=timezone.now())
 
 
-DUE, LATER, NEVER = date(2026, 12, 1), date(2026, 12, 24), date(2999, 1, 1)
+DUE, LATER = (timezone.now().date() + timedelta(days=n) for n in (9, 32))
+NEVER = date(2999, 1, 1)
 
 
 @pytest.mark.parametrize("meanwhile", ["nothing", "owner", "due", "owner left"])

@@ -27,7 +27,7 @@ RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
     "update": lambda *_: ("", {"text": "looking"}),
     "impact": lambda *_: ("", {"text": "carts fail"}),
     "next-step": lambda one, other, ada: ("", {"text": "roll back", "people": ada.pk}),
-    "task": lambda one, other, ada: ("", {"text": "roll back", "people": ada.pk, "due_on": "2026-12-01"}),
+    "task": lambda one, other, ada: ("", {"text": "roll back", "people": ada.pk, "due_on": str(timezone.now().date())}),
     "follow-up": lambda *_: ("", {"text": "write it down"}),
     "finish": lambda one, *_: (f"?n={to_do(one)}", {"n": to_do(one)}),
     "reassign": lambda one, other, ada: (f"?n={to_do(one)}", {"n": to_do(one), "people": ada.pk}),
