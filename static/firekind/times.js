@@ -18,6 +18,7 @@ function whereHere() {
 const shapes = {
   clock: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
   moment: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  dated: { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
   whole: { dateStyle: "full", timeStyle: "long" },
 };
 const formats = {}; // created on demand: one takes tens of milliseconds on a phone
@@ -85,7 +86,8 @@ function localise() {
     for (const node of document.querySelectorAll("time[data-show]")) {
       const at = new Date(node.dateTime);
       // After the first text there may be seconds, for screen readers.
-      const words = said(node.dataset.show, at);
+      const isOfAnotherYear = node.dataset.show === "moment" && at.getFullYear() !== new Date().getFullYear();
+      const words = said(isOfAnotherYear ? "dated" : node.dataset.show, at);
       if (node.firstChild.data !== words) node.firstChild.data = words;
       node.title = said("whole", at);
       node.querySelector(".twice")?.remove(); // which of two hours it was in the server's zone
