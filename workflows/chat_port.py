@@ -108,6 +108,9 @@ class Chat(Protocol):
     def channels_made(self, *, since: datetime) -> Sequence[Channel]:
         """List the channels that we created after ``since``: public ones, and private ones that we are in."""
 
+    def entered(self) -> Sequence[Channel]:
+        """List the channels that we are in."""
+
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
         """Invite at most 100 people; those who cannot be invited are named, the rest are added."""
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
-from integrations.tests.house import House
+from integrations.tests.house import House, announce_in
 from integrations.tests.losing import lost
 from integrations.tests.test_restored import own_house, said
 from workflows.channels import room_looks
@@ -56,6 +56,28 @@ def test_what_people_said_stays_and_the_farewell_too(house: House, restored: Inc
     words = [one.text for one in house.slack.messages(name)]
     assert "I look into it" in words
     assert len([text for text in words if "has ended here" in text]) == 1
+
+
+@pytest.mark.parametrize("kept", ["in it", "archived", "out of it"])
+def test_what_was_announced_elsewhere_meanwhile_is_withdrawn_too(
+    house: House, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings named another channel for some time, in which people also retyped it and announced it."""
+    house.slack.add_channel("outages", members=["dee", "firekind"])
+    incident = house.declare("Keys leaked", type="internal")
+    with lost(), pytest.MonkeyPatch.context() as meanwhile:
+        announce_in(meanwhile, "outages")
+        house.retype(incident, "ambiguous")
+    assert [text for where, text in said(house) if where == "outages" and "Keys" in text]
+    announce_in(monkeypatch, "incidents")
+    call_command("restored")
+    if kept == "archived":
+        house.slack.acts.archive("dee", "outages")
+    if kept == "out of it":
+        house.slack.acts.kick("dee", "outages", "firekind")
+    incident = house.retype(Incident.objects.get(pk=incident.pk), "security")
+    stays = [text for where, text in said(house) if where == "outages" and "Keys" in text]
+    assert bool(stays) == (kept != "in it")
 
 
 def look(house: House, incident: Incident) -> None:

@@ -5,7 +5,8 @@ A room is read anyway to count what others posted there. Only an incident from b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from django.conf import settings
 
@@ -16,6 +17,8 @@ from workflows.models import Resource
 from workflows.performing import withdrawn
 from workflows.planning.wording import cards
 from workflows.ports import VendorError
+
+ROOMS: Final = ("channel", "outlet")
 
 
 def withdraw(chat: Chat, incident: Incident, channel_id: str, ours: Iterable[str]) -> None:
@@ -34,16 +37,29 @@ def withdraw(chat: Chat, incident: Incident, channel_id: str, ours: Iterable[str
 
 
 def _withdraw_announcement(chat: Chat, incident: Incident) -> None:
-    """Withdraw an announcement that is unknown here, in the channel where incidents are announced now."""
-    slack = settings.FIREKIND.slack
-    if slack is None or not slack.announce_channel:
-        return
+    """Withdraw an announcement that is unknown here, in any channel that incidents may have been announced in."""
     alike = message_marks.of_one(incident, withdrawn.ANNOUNCEMENT)
-    try:
-        found = chat.find_post(slack.announce_channel, marks=(), since=incident.declared_at, alike=alike)
-    except VendorError as error:
-        if error.retryable:
-            raise
-        return  # we cannot read that channel, and nothing says that there is an announcement
-    if found is not None:
-        chat.edit_post(found.channel_id, found.ts, cards.withdrawn_announcement())
+    for channel in _announced_in(chat):
+        try:
+            found = chat.find_post(channel, marks=(), since=incident.declared_at, alike=alike)
+        except VendorError as error:
+            if error.retryable:
+                raise
+            continue  # we cannot read that channel, and nothing says that there is an announcement
+        if found is not None:
+            chat.edit_post(found.channel_id, found.ts, cards.withdrawn_announcement())
+            return
+
+
+def _announced_in(chat: Chat) -> Iterator[str]:
+    """Yield the channel where incidents are announced now, then all others that we are in and that are no room.
+
+    The settings may have named one of those in the time that was lost.
+    """
+    slack = settings.FIREKIND.slack
+    if slack is not None and slack.announce_channel:
+        yield slack.announce_channel
+    rooms = Resource.objects.filter(kind__in=ROOMS)
+    inside = chat.entered()
+    known = {*rooms.filter(external_id__in=[one.id for one in inside]).values_list("external_id", flat=True)}
+    yield from (one.id for one in inside if one.id not in known)

@@ -65,6 +65,10 @@ class SlackChat:
         made = {str(one["id"]): self._channel(one) for one in self._made(since, everywhere=True)}
         return list(made.values())
 
+    def entered(self) -> Sequence[Channel]:
+        """List the channels that we are in."""
+        return [self._channel(one) for one in self.named.ours()]
+
     def _made(self, since: datetime, *, everywhere: bool) -> Iterator[Mapping[str, Any]]:
         after = since.timestamp() - SKEW_S
         for channel in chain(self.named.ours(), self.named.listed() if everywhere else ()):
