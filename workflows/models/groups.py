@@ -12,8 +12,9 @@ class GroupRule(models.Model):
     A source is ``{"subject": "P1", "level": 0}``: a schedule with level 0, or one level of an escalation policy.
     ``says`` is its state in one sentence, ``members`` the chat ids that were last written or found there. ``look_at``
     is the next handover, as far as known. The process that writes the group holds ``claimed_until``, and ``begun`` is
-    what it writes until the outcome is recorded: ``members``, ``joined``, ``left`` and ``says``. ``chat_id`` is the
-    group's id: a group with the same handle in another workspace is someone else's.
+    what it writes until the outcome is recorded: ``members``, ``joined``, ``left`` and ``says``. Its ``late`` are
+    earlier changes that Slack may still carry out. ``chat_id`` is the group's id: a group with the same handle in
+    another workspace is someone else's.
     """
 
     class State(models.TextChoices):

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from workflows.models import Group, GroupChange, GroupRule, Restored
 from workflows.ports import VendorError
-from workflows.usergroups import groups
+from workflows.usergroups import groups, late_changes
 from workflows.usergroups.groups import Belonging, Difference, GroupDecision
 
 State = GroupRule.State
@@ -28,13 +28,14 @@ CONTESTED = (
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a rule: who belongs in its group, who is ``here``, and what follows from that."""
+    """One look at a rule: who belongs in its group, who is ``here`` as of ``read_at``, and what follows from it."""
 
     rule: GroupRule
     belonging: Belonging
     group: Group | None
     verdict: GroupDecision
     here: frozenset[str] = frozenset()
+    read_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def begin(look: Look, *, at: datetime) -> tuple[Difference, str] | None:
     If its outcome is never recorded, a later look finds the group like that, and knows whose change it was.
     """
     change, says = groups.difference(look.here, look.verdict.write), _because(look, at=at)
-    begun = {"members": sorted(look.verdict.write), "joined": change.joins, "left": change.leaves, "says": says}
+    begun = late_changes.begun(look.verdict.write, change, says, late=_kept(look), at=at)
     if not _unclaimed(look).update(begun=begun):
         return None
     if (ours := _unrecorded(look)) is not None:
@@ -88,7 +89,7 @@ def refused(look: Look, error: VendorError, *, again_at: datetime, at: datetime)
     """Record that a group could not be written; the same error is not reported twice."""
     state = State.WAITING if error.retryable else State.FAILED
     with transaction.atomic():
-        more = {} if error.unknown else {"begun": None}
+        more = {} if error.unknown else {"begun": _kept(look)}
         stands = _stand(look, state, error.says, at=at, members=sorted(look.here), try_again_at=again_at, **more)
         if stands and not error.retryable and look.rule.says != error.says:
             _add(look, NOBODY, error.says, at=at, code=error.code)
@@ -109,6 +110,8 @@ def is_contested(look: Look, *, at: datetime) -> bool:
     """
     if _is_edited(look.rule) or _is_handover(look.rule, at=at) or look.rule.says not in {"", CONTESTED}:
         return False
+    if late_changes.found(look.rule, look.here) is not None:
+        return False
     restored = GroupChange.objects.filter(rule=look.rule, says=RESTORED, at__gt=at - timedelta(hours=1))
     return restored.count() >= RESTORED_AT_MOST
 
@@ -124,7 +127,7 @@ def contested(look: Look, *, at: datetime) -> Synced:
 def _is_news(look: Look) -> bool:
     """Return whether there is anything to record beyond the look itself; a claim must be given back."""
     rule = look.rule
-    if rule.claimed_until is not None or rule.begun is not None or _is_adopted(look):
+    if rule.claimed_until is not None or rule.begun != _kept(look) or _is_adopted(look):
         return True
     stood = (rule.state, rule.says, frozenset(rule.members), rule.look_at)
     return stood != (look.verdict.state, look.verdict.says, look.here, look.belonging.until)
@@ -138,7 +141,7 @@ def _is_adopted(look: Look) -> bool:
 @transaction.atomic  # if the rule is deleted meanwhile, what is added goes with it
 def _note_news(look: Look, *, at: datetime) -> None:
     says, ours = look.verdict.says, _unrecorded(look)
-    more = {} if ours is None else {"begun": None}
+    more = {} if ours is None else {"begun": _kept(look)}
     if not _stand(look, look.verdict.state, says, at=at, members=sorted(look.here), **more):
         return
     if ours is not None:
@@ -152,10 +155,16 @@ def _note_news(look: Look, *, at: datetime) -> None:
 
 def _unrecorded(look: Look) -> tuple[Difference, str] | None:
     """Return the change that we began, and why, if the group has become like that and no one recorded it."""
-    begun = look.rule.begun
-    if begun is None or frozenset(begun["members"]) != look.here:
-        return None
-    return Difference(tuple(begun["joined"]), tuple(begun["left"])), begun["says"]
+    begun = late_changes.unanswered(look.rule)
+    if begun is not None and frozenset(begun["members"]) == look.here:
+        return Difference(tuple(begun["joined"]), tuple(begun["left"])), begun["says"]
+    if late_changes.found(look.rule, look.here) is not None:
+        return groups.difference(look.rule.members, look.here), late_changes.LATE
+    return None
+
+
+def _kept(look: Look) -> late_changes.Change | None:
+    return late_changes.kept(look.rule, look.here, read_at=look.read_at)
 
 
 def _found(look: Look) -> str:
@@ -172,8 +181,10 @@ def _because(look: Look, *, at: datetime) -> str:
     rule = look.rule
     if rule.checked_at is None or rule.state == State.NEW:
         return "First check."
-    is_other = frozenset(rule.members) != look.here and _unrecorded(look) is None
+    ours = _unrecorded(look)
+    is_other = frozenset(rule.members) != look.here and ours is None
     reasons = {
+        late_changes.SET_AGAIN: ours is not None and ours[1] == late_changes.LATE,
         FORGOTTEN: is_other and Restored.objects.filter(at__gt=rule.checked_at).exists(),
         RESTORED: is_other,
         "The rule was changed.": _is_edited(rule),
@@ -194,7 +205,7 @@ def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence
     """Write the state of a rule and give its claim back, unless another process took it over meanwhile."""
     values: dict[str, Any] = {"try_again_at": None} | more
     if state == State.TRUE:
-        values["begun"] = None
+        values["begun"] = _kept(look)
         if look.group is not None:
             values["chat_id"] = look.group.chat_id
     changed = _unclaimed(look).update(

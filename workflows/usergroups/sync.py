@@ -115,7 +115,7 @@ def _look(
     here = _here(rule, group, read)
     unsure = _another_group(rule, group) or known.unsure
     decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=unsure, why=why)
-    return Look(rule, known.belonging, group, decided, frozenset(here or ()))
+    return Look(rule, known.belonging, group, decided, frozenset(here or ()), read.groups_at)
 
 
 def _another_group(rule: GroupRule, group: Group | None) -> str:
