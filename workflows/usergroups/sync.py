@@ -33,6 +33,7 @@ METHOD: Final = "usergroups.users.update"
 CLAIM: Final = timedelta(seconds=60)  # far longer than a call can take
 AGAIN: Final = timedelta(seconds=30)
 REFUSED_FOR: Final = timedelta(hours=1)  # for a workspace setting, or a group that Slack rejects
+OF_PEOPLE: Final = {"invalid_users", "failed_for_some_users"}  # someone left or became a guest, which is not known yet
 OF_THE_WORKSPACE: Final = {"permission_denied", "plan_upgrade_required", "missing_scope", "invalid_auth"}
 PATIENCE: Final = 3  # unanswered calls before the other groups wait for the next look
 UNREACHED: Final = {"connection_failed", "certificate"}  # nothing was sent, and the next call would fail too
@@ -197,6 +198,8 @@ class _Round:
 
     def _refused(self, one: Look, error: VendorError) -> Synced:
         pause = REFUSED_FOR if not error.retryable else AGAIN
+        if error.code in OF_PEOPLE:
+            pause = workspace_cache.PEOPLE_EVERY
         if error.retry_after is not None:
             pause = timedelta(seconds=error.retry_after)
         return history.refused(one, error, again_at=self.at + pause, at=self.at)
