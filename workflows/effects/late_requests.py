@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
 
 from incidents.claiming.shared_clock import clock
 from workflows.effects import restoring
 from workflows.effects.work import Work
 from workflows.models import Effect
+from workflows.oncall.pager_events import SECOND
 from workflows.planning.actions import CHANGE, CREATE, KINDS, RETIRE
 
 # Created twice if a late request is carried out after we looked; the vendor would refuse anything else.
@@ -33,8 +34,9 @@ def look_again_at(work: Work, *, at: datetime) -> datetime | None:
     """Return when to look again for what a request may do; None if it may be repeated, ended or given up."""
     effect, now = work.effect, clock.at(at)
     if (effect.kind, effect.verb) == ("page", RETIRE):
-        # Once the page has ended, its key is free again, and a late request would page people again.
-        return _all_arrived_at(others_on_their_way(effect, at=at), effect)
+        # Once the page has ended, its key is free again, and a late request would page people again. A late
+        # acknowledgement would reopen it.
+        return _all_arrived_at(others_on_their_way(effect, at=at, beside=Q(spec__page=effect.thing)), effect)
     late = LEFT_BEHIND if effect.abandoned else DOUBLED
     if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:
         return None
@@ -73,11 +75,21 @@ def may_have_ended(incident_id: int, thing: str, *, at: datetime) -> bool:
     return ends.filter(tried_at__gt=at - ARRIVES[KINDS["page"].port]).exists()
 
 
-def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
-    """Return the other effects of the same thing whose requests may still be carried out."""
+def may_have_acknowledged(incident_id: int, page: str, *, at: datetime, since: datetime, by: int | None) -> bool:
+    """Return whether an unanswered acknowledgement of a page, sent before ``since``, may have been carried out ``at``.
+
+    It was in the name of the person ``by``, or of anyone. The pager times its events in whole seconds.
+    """
+    of_page = {"kind": "acknowledged", "spec__page": page} | ({} if by is None else {"spec__person": by})
+    sent = Effect.objects.filter(**of_page, incident=incident_id, unsure=True)
+    return sent.filter(tried_at__gt=at - ARRIVES[KINDS["page"].port], tried_at__lte=since + SECOND).exists()
+
+
+def others_on_their_way(effect: Effect, *, at: datetime, beside: Q | None = None) -> QuerySet[Effect]:
+    """Return the other effects of the same thing, and those ``beside`` it, whose requests may still be carried out."""
     since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]
-    others = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True, tried_at__gt=since)
-    return others.exclude(pk=effect.pk)
+    others = Effect.objects.filter(incident=effect.incident_id, unsure=True, tried_at__gt=since).exclude(pk=effect.pk)
+    return others.filter(Q(thing=effect.thing) | (beside or Q()))
 
 
 def _all_arrived_at(others: QuerySet[Effect], effect: Effect) -> datetime | None:

@@ -31,6 +31,10 @@ BY_ITSELF: Final = (
     "PagerDuty resolved the page to {page} automatically, and no one seems to have acknowledged it. Page them again if "
     "they are still needed"
 )
+REOPENED_LATE: Final = (
+    "The page to {page} was reopened after it was resolved, probably because PagerDuty carried out an acknowledgement "
+    "from here late. If it is no longer needed, resolve it in PagerDuty"
+)
 Status = Page.Status
 
 
@@ -76,6 +80,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     newest = bool(news.status) and is_newest(page, news)
     late = newest and _was_ended_late(page, news)
     ours = late or _is_our_doing(page, news)
+    by_us = newest and was == Status.RESOLVED and _was_reopened_late(page, news)
     known = poll_dedup.told(page.news, news) or ours
     pager_names.learn(page, news.page)
     acknowledgements.note_told(page, news, by=add_responders.name_of(news.by) if news.by else "")
@@ -89,14 +94,15 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         effect_queue.replan(page.incident_id)
     if newest and page.is_open and was in {Status.OPENING, Status.RESOLVED}:
         called_off.take_up(page, news.page, at=at, knew=knew if was == Status.RESOLVED else None)
-        if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and no one reopened it
+        if was == Status.RESOLVED and (by_us or news.kind == Status.TRIGGERED):  # and no one reopened it
             effect_queue.replan(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]
     page.save()
     if not known:
         late = bool(news.status) and not newest
         moved = newest and page.status != was
-        _write(page, news, told=news.told and not late, moved=moved, again=again, at=at)
+        told = by_us or (news.told and not late)
+        _write(page, news, told=told, moved=moved, again=again, text=REOPENED_LATE if by_us else "", at=at)
     elif page.status != was:
         timeline.nudge_readers(page.incident_id)
     add_responders.bring_in(page, news, at=at)
@@ -138,6 +144,17 @@ def _was_ended_late(page: Page, news: PagerEvent) -> bool:
     return by_us and late_requests.may_have_ended(page.incident_id, page.key, at=news.at)
 
 
+def _was_reopened_late(page: Page, news: PagerEvent) -> bool:
+    """Return whether a late acknowledgement of ours reopened a page that had ended, which PagerDuty allows."""
+    if news.status == Status.RESOLVED:
+        return False
+    person = add_responders.person_of(news.by)
+    if news.by is not None and person is None:
+        return False  # no one acknowledges from here who is not known here
+    by = person.pk if person is not None else None
+    return late_requests.may_have_acknowledged(page.incident_id, page.key, at=news.at, since=page.status_at, by=by)
+
+
 def _ended_just_now(page: Page, news: PagerEvent) -> bool:
     return page.status == Status.RESOLVED and abs(page.status_at - news.at) < SOON
 
@@ -148,11 +165,11 @@ def is_ending(page: Page) -> bool:
     return Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=RETIRE, state__in=under_way).exists()
 
 
-def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, again: bool, at: datetime) -> None:
+def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, again: bool, at: datetime, text: str = "") -> None:
     incident = page.incident
-    person = add_responders.person_of(news.by)
+    person = add_responders.person_of(news.by) if not text else None
     is_unanswered = _ended_unanswered(page, news)
-    text = _sentence(page, news, named=person is None, again=again)
+    text = text.format(page=page.name) or _sentence(page, news, named=person is None, again=again)
     text = BY_ITSELF.format(page=page.name) if is_unanswered else text
     data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
     if page.is_open and news.kind in page_reach.KINDS:
