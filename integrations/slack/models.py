@@ -28,6 +28,7 @@ class OnHome(models.Model):
     """An incident on a person's Home tab as last drawn. Slack shows that until the tab is redrawn.
 
     ``under_way`` is a digest of the actions shown as in progress; the tab is redrawn once they change.
+    If Slack has not confirmed a tab, it begins with until when that tab may appear (``late_tabs``).
     """
 
     chat_id = models.CharField(max_length=40)

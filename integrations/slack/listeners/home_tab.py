@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from django.db.models import Q
 from django.utils import timezone
 
 from incidents import visibility
@@ -22,7 +23,7 @@ from integrations.slack.adapter import current
 from integrations.slack.interaction import afterwards, incident_lookup, mentions, replying
 from integrations.slack.interaction.answers import Answer, Nothing
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners import read, waiting
+from integrations.slack.listeners import late_tabs, read, waiting
 from integrations.slack.listeners.waiting import WaitingItem
 from integrations.slack.models import OnHome
 from integrations.slack.protocol import blocks, mrkdwn, setup
@@ -44,6 +45,7 @@ def draw(chat_id: str) -> Collection[int]:
     """Draw a person's tab; return the incidents for which it shows an action in progress.
 
     The incidents on it are recorded before drawing and checked after it, because one may have become private meanwhile.
+    If Slack doesn't confirm the tab, it is drawn again once it can no longer appear after that.
     """
     viewer = mentions.met(chat_id)
     under_way: Mapping[int, str] = {}
@@ -52,20 +54,14 @@ def draw(chat_id: str) -> Collection[int]:
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
         OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
         under_way = waiting.under_way(waits)
-        _note(chat_id, under_way)
+        sent = late_tabs.send(chat_id, under_way, at=timezone.now())
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
-        _note(chat_id, under_way)  # again, because another draw may have come between
+        late_tabs.confirm(chat_id, sent, under_way, shown=shown)
         if _still_seen(viewer, shown):
-            OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
+            OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).exclude(late_tabs.IS_MARKED).delete()
             break
     return under_way.keys()
-
-
-def _note(chat_id: str, under_way: Mapping[int, str]) -> None:
-    """Record what a tab shows as in progress. Only the look that redraws the tab clears it, or it would stay there."""
-    for incident_id, said in under_way.items():
-        OnHome.objects.filter(chat_id=chat_id, incident=incident_id).update(under_way=said)
 
 
 def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackRequest], Answer]:
@@ -97,7 +93,7 @@ def _redrawn(chat_ids: Iterable[str]) -> int:
     for chat_id in islice(chat_ids, AT_ONCE):
         try:
             under_way = draw(chat_id)
-            OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=under_way).update(under_way="")
+            late_tabs.clear(chat_id, but=under_way)
         except VendorError as error:
             log.warning("views.publish failed: %s", error.code)
             if error.retry_after is not None:
@@ -166,7 +162,8 @@ def _still_seen(viewer: Person, shown: set[int]) -> bool:
 def _stale() -> Iterator[str]:
     """Yield the chat ids of people whose tab shows an incident that they may not see."""
     lines: dict[int, set[str]] = defaultdict(set)
-    for incident_id, chat_id in OnHome.closable().values_list("incident_id", "chat_id"):
+    drawn_since = Q(under_way__startswith=late_tabs.DRAWN_SINCE)
+    for incident_id, chat_id in OnHome.closable().exclude(drawn_since).values_list("incident_id", "chat_id"):
         lines[incident_id].add(chat_id)
     for incident_id, chat_ids in lines.items():
         known = dict(Person.objects.filter(chat_id__in=chat_ids).values_list("pk", "chat_id"))
@@ -175,12 +172,16 @@ def _stale() -> Iterator[str]:
 
 
 def _over() -> Iterator[str]:
-    """Yield the chat ids of people whose tab shows something as in progress that has ended or failed."""
+    """Yield the chat ids of people whose tab shows something as in progress that has ended or failed.
+
+    Includes those whose newest tab may have been replaced by an earlier, unconfirmed one, once that no longer can be.
+    """
     shown: dict[str, dict[int, str]] = defaultdict(dict)
     for one in OnHome.objects.exclude(under_way="").order_by("pk"):
         shown[one.chat_id][one.incident_id] = one.under_way
-    for chat_id, under_way in shown.items():
-        if waiting.under_way(waiting.on(mentions.met(chat_id), at=timezone.now())) != under_way:
+    at = timezone.now()
+    for chat_id, stored in shown.items():
+        if late_tabs.is_due(stored, waiting.under_way(waiting.on(mentions.met(chat_id), at=at)), at=at):
             yield chat_id
 
 
