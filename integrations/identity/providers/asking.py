@@ -9,6 +9,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from incidents.outages import spare_connections
 from integrations import bounded
 
 PATIENCE_S: Final = 5.0  # for the connection, and for each byte
@@ -68,7 +69,8 @@ class TimedSession(requests.Session):
             self.mount(f"{scheme}://", Timed())
 
     def request(self, *args: Any, **more: Any) -> requests.Response:
-        """Send a request with our time-out."""
+        """Send a request with our time-out, holding no database connection meanwhile."""
+        spare_connections.give_back()
         return super().request(*args, **{"timeout": PATIENCE_S, **more})
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
