@@ -11,12 +11,12 @@ from typing import Final
 
 import psycopg
 
-from stack.chaos.faults.freezing import frozen
 from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import Restore
 from stack.errors import StackError
 from stack.machines.fleet import LEASE_S, Fleet
+from stack.services.away import frozen
 from stack.supervisor.running import answers
 
 RECOVERS_S: Final = 60

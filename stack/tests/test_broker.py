@@ -27,10 +27,10 @@ from config.process import broker_probe
 from config.process.consumer import Consumer
 from incidents.outages import hint_sender
 from incidents.outages.breaker import Breaker
-from stack.chaos.faults.freezing import frozen
 from stack.processes.guard import Guard
 from stack.processes.process import Process
 from stack.services import rabbitmq, redis, services
+from stack.services.away import frozen
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 

@@ -20,11 +20,11 @@ import pytest
 
 from integrations.pagerduty.fake.server import deliveries as webhooks
 from integrations.slack.fake.server import deliveries
-from stack.chaos.faults.freezing import frozen, gone
 from stack.chaos.faults.refusing import full_database, read_only_database
 from stack.errors import StackError
 from stack.outside import Records, SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
+from stack.services.away import frozen, gone
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.tests.kills import PATIENCE_S, hurried

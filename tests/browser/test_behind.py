@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from playwright.sync_api import expect
 
-from stack.chaos.faults.freezing import frozen
 from stack.services import postgres
+from stack.services.away import frozen
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare, tabs_of
 from tests.browser.pace import faster

@@ -11,10 +11,10 @@ from typing import Final
 from stack.bench import declaring, load, signing
 from stack.bench.load import Answers, Ask
 from stack.bench.table import Figure, ReportTable
-from stack.chaos.faults.freezing import frozen, gone
 from stack.errors import StackError
 from stack.outside import Records, SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
+from stack.services.away import frozen, gone
 from stack.supervisor.running import Stack
 
 READERS: Final = 4  # enough to keep a web process busy

@@ -14,7 +14,6 @@ from typing import Any, Final, Protocol
 import redis
 
 from stack.chaos.faults import announcing, refusing, restoring, staffing
-from stack.chaos.faults.freezing import frozen
 from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import Restore
@@ -25,6 +24,7 @@ from stack.outside.control import ask
 from stack.processes import stepped_clock
 from stack.processes.process import Process
 from stack.services import postgres
+from stack.services.away import frozen
 from stack.supervisor.running import Stack
 from workflows.effects import failpoints
 
