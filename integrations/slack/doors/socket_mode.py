@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from contextlib import suppress
 from typing import Any, Final
@@ -18,6 +17,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web import WebClient
 
 from audit import request_origin
+from incidents.claiming.patient_threads import NoThread, PatientThreads
 from incidents.outages import answer_time, database_watch
 from integrations.slack.adapter.wire import DirectClient
 from integrations.slack.doors import bolt
@@ -28,6 +28,7 @@ from integrations.slack.protocol.setup import Setup
 log = logging.getLogger(__name__)
 
 EVENTS: Final = "events_api"
+EVENTS_AT_ONCE: Final = 4
 PING_S: Final = 1.0
 SLACK_WAITS_S: Final = 2.8  # of the three seconds, less the way back
 
@@ -40,7 +41,9 @@ class SocketMessage(str):
 
 
 class TimedClient(SocketModeClient):
-    """Works out how long Slack still waits for each answer: nothing in a command or a form says when it was sent.
+    """Keeps people from waiting for events, and works out how long Slack still waits for each answer.
+
+    Nothing in a command or a form says when it was sent.
 
     What comes after a pong was sent after its ping. So a ping a second bounds a message's age, however long this
     process or its network stood still meanwhile. The library keeps the time of the last ping that was answered.
@@ -49,6 +52,7 @@ class TimedClient(SocketModeClient):
     def __init__(self, app_token: str, *, web_client: WebClient) -> None:
         super().__init__(app_token, logger=log, web_client=web_client, ping_interval=10)  # as Bolt would
         self._pings = IntervalRunner(self._ping, PING_S).start()
+        self._events = PatientThreads(EVENTS_AT_ONCE, thread_name_prefix="socket event")
 
     def enqueue_message(self, message: str) -> None:
         """Note with a message until when it has to be answered. Called as it is read, in the order of the socket."""
@@ -57,14 +61,24 @@ class TimedClient(SocketModeClient):
         super().enqueue_message(timed)
 
     def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
-        """Handle a message, and wait for nothing beyond its time; events have all the time, as over HTTP."""
+        """Handle a message, and wait for nothing beyond its time.
+
+        Events have all the time, and threads of their own, as over HTTP: however many wait, commands do not.
+        """
         assert isinstance(raw_message, SocketMessage)
-        with answer_time.until(math.inf if message.get("type") == EVENTS else raw_message.ends_at):
+        if message.get("type") == EVENTS:
+            try:
+                self._events.submit(super().run_message_listeners, message, raw_message)
+            except NoThread:
+                log.warning("an event is not taken: no thread could be started; Slack sends it again")
+            return
+        with answer_time.until(raw_message.ends_at):
             super().run_message_listeners(message, raw_message)
 
     def close(self) -> None:
-        """End it, pings included."""
+        """End it, pings included, once events that were taken are handled."""
         self._pings.shutdown()  # type: ignore[no-untyped-call]  # the library's
+        self._events.shutdown()
         super().close()
 
     def _oldest_s(self) -> float:

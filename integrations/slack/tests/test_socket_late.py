@@ -100,6 +100,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.left_s: dict[str, float] = {}
+        self.let_go = threading.Event()
         app = App(
             name="late",
             signing_secret="unused",
@@ -112,6 +113,8 @@ class Heard:
         self.handler = socket_mode.Handler(app, "xapp-test", web_client=WebClient())
 
     def _note(self, body: dict[str, Any], ack: Ack) -> None:
+        if body["text"].startswith("hangs"):
+            assert self.let_go.wait(60)
         self.left_s[body["text"]] = answer_time.left_s()
         ack()
 
@@ -129,11 +132,26 @@ def heard(far: FarEnd) -> Iterator[Heard]:
     made.handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
     until(lambda: far.pongs > 0, what="it is not connected")
     yield made
+    made.let_go.set()
     made.handler.close()  # type: ignore[no-untyped-call]  # Bolt's
 
 
 def typed(far: FarEnd, text: str) -> None:
     far.send("slash_commands", command="/incident", text=text, team_id="T1", user_id="U1", channel_id="C1")
+
+
+def happened(far: FarEnd, text: str) -> None:
+    far.send("events_api", type="event_callback", event={"type": "message"}, event_id="E1", text=text)
+
+
+def test_however_many_events_hang_a_command_is_answered(far: FarEnd, heard: Heard) -> None:
+    for n in range(30):
+        happened(far, f"hangs {n}")
+    typed(far, "meanwhile")
+    until(lambda: far.acknowledged, what="the command waits for the events")
+    assert [one["envelope_id"] for one in far.acknowledged] == ["meanwhile"]
+    heard.let_go.set()
+    until(lambda: len(far.acknowledged) == 31, what="an event is not acknowledged")
 
 
 def test_what_was_typed_while_nothing_arrived_has_no_time_left(
@@ -145,7 +163,7 @@ def test_what_was_typed_while_nothing_arrived_has_no_time_left(
     monkeypatch.setattr(time, "time", lambda: clock() + ahead[0])
     with far.held():
         typed(far, "meanwhile")
-        far.send("events_api", type="event_callback", event={"type": "message"}, event_id="E1", text="event")
+        happened(far, "event")
         ahead[0] = STOOD_S
     until(lambda: {"meanwhile", "event"} <= set(heard.left_s), what="they are not taken")
     pongs = far.pongs
