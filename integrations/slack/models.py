@@ -28,12 +28,17 @@ class OnHome(models.Model):
     """An incident on a person's Home tab as last drawn. Slack shows that until the tab is redrawn.
 
     ``under_way`` is a digest of the actions shown as in progress; the tab is redrawn once they change.
-    If Slack has not confirmed a tab, it begins with until when that tab may appear (``late_tabs``).
+    If Slack has not confirmed a tab, it may appear until ``unconfirmed_until``. ``earlier_until`` is what that was
+    before the newest tab was sent, and is again once Slack confirms it. A row that is ``drawn_without`` stays although
+    the newest tab is without its incident, because an earlier tab may still replace that.
     """
 
     chat_id = models.CharField(max_length=40)
     incident = models.ForeignKey("incidents.Incident", on_delete=models.CASCADE, related_name="+")
     under_way = models.CharField(max_length=16, blank=True, default="", db_default="")
+    unconfirmed_until = models.DateTimeField(null=True)
+    earlier_until = models.DateTimeField(null=True)
+    drawn_without = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name = "on a Home tab"
@@ -49,6 +54,11 @@ class OnHome(models.Model):
         guests = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__isnull=False)
         hidden = Q(incident__private=True) | Q(incident__replays__private=True)
         return cls.objects.filter(hidden | Q(chat_id__in=guests.values("chat_id")))
+
+    @classmethod
+    def passing(cls) -> QuerySet[OnHome]:
+        """Return rows of tabs to draw again in a while: an action is in progress, or Slack has not confirmed a tab."""
+        return cls.objects.filter(~Q(under_way="") | Q(unconfirmed_until__isnull=False))
 
 
 class CaughtUp(models.Model):

@@ -21,7 +21,7 @@ def redraw_homes() -> None:
 @shared_task
 def refresh_homes() -> None:
     """Redraw the tabs that show something as in progress that has ended; safe to run twice."""
-    if OnHome.objects.exclude(under_way="").exists():
+    if OnHome.passing().exists():
         from integrations.slack.listeners import home_tab  # it loads all of Slack's doors, which few workers need
 
         home_tab.refresh()

@@ -13,7 +13,6 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from django.db.models import Q
 from django.utils import timezone
 
 from incidents import visibility
@@ -54,12 +53,12 @@ def draw(chat_id: str) -> Collection[int]:
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
         OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
         under_way = waiting.under_way(waits)
-        sent = late_tabs.send(chat_id, under_way, at=timezone.now())
+        until = late_tabs.send(chat_id, under_way, at=timezone.now())
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
-        late_tabs.confirm(chat_id, sent, under_way, shown=shown)
+        late_tabs.confirm(chat_id, until, under_way, shown=shown)
         if _still_seen(viewer, shown):
-            OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).exclude(late_tabs.IS_MARKED).delete()
+            OnHome.objects.filter(chat_id=chat_id, unconfirmed_until=None).exclude(incident__in=shown).delete()
             break
     return under_way.keys()
 
@@ -162,8 +161,7 @@ def _still_seen(viewer: Person, shown: set[int]) -> bool:
 def _stale() -> Iterator[str]:
     """Yield the chat ids of people whose tab shows an incident that they may not see."""
     lines: dict[int, set[str]] = defaultdict(set)
-    drawn_since = Q(under_way__startswith=late_tabs.DRAWN_SINCE)
-    for incident_id, chat_id in OnHome.closable().exclude(drawn_since).values_list("incident_id", "chat_id"):
+    for incident_id, chat_id in OnHome.closable().filter(drawn_without=False).values_list("incident_id", "chat_id"):
         lines[incident_id].add(chat_id)
     for incident_id, chat_ids in lines.items():
         known = dict(Person.objects.filter(chat_id__in=chat_ids).values_list("pk", "chat_id"))
@@ -176,12 +174,12 @@ def _over() -> Iterator[str]:
 
     Includes those whose newest tab may have been replaced by an earlier, unconfirmed one, once that no longer can be.
     """
-    shown: dict[str, dict[int, str]] = defaultdict(dict)
-    for one in OnHome.objects.exclude(under_way="").order_by("pk"):
-        shown[one.chat_id][one.incident_id] = one.under_way
+    tabs: dict[str, list[OnHome]] = defaultdict(list)
+    for one in OnHome.passing().order_by("pk"):
+        tabs[one.chat_id].append(one)
     at = timezone.now()
-    for chat_id, stored in shown.items():
-        if late_tabs.is_due(stored, waiting.under_way(waiting.on(mentions.met(chat_id), at=at)), at=at):
+    for chat_id, rows in tabs.items():
+        if late_tabs.is_due(rows, waiting.under_way(waiting.on(mentions.met(chat_id), at=at)), at=at):
             yield chat_id
 
 
