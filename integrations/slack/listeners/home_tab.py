@@ -51,14 +51,13 @@ def draw(chat_id: str) -> Collection[int]:
     for _ in range(TRIES):
         found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
-        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
         under_way = waiting.under_way(waits)
-        until = late_tabs.send(chat_id, under_way, at=timezone.now())
+        until = late_tabs.send(chat_id, under_way, shown=shown, at=timezone.now())
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
         late_tabs.confirm(chat_id, until, under_way, shown=shown)
         if _still_seen(viewer, shown):
-            OnHome.objects.filter(chat_id=chat_id, unconfirmed_until=None).exclude(incident__in=shown).delete()
+            late_tabs.forget(chat_id, but=shown)
             break
     return under_way.keys()
 

@@ -9,21 +9,29 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
 
 from integrations.slack.models import OnHome
 from workflows.effects.late_requests import ARRIVES
 
 
-def send(chat_id: str, under_way: Mapping[int, str], *, at: datetime) -> datetime:
-    """Record what a tab that is about to be sent shows as in progress; return until when it may appear."""
-    until = at + ARRIVES["chat"]
-    OnHome.objects.filter(chat_id=chat_id).update(
-        unconfirmed_until=until,
-        earlier_until=Case(When(unconfirmed_until__gt=at, then=F("unconfirmed_until"))),
-        drawn_without=False,
-        under_way=_shown_now(under_way),
-    )
+def send(chat_id: str, under_way: Mapping[int, str], *, shown: Collection[int], at: datetime) -> datetime:
+    """Record a tab that is about to be sent, with these incidents, some of them in progress.
+
+    Returns until when it may appear. Another tab of the same person that is recorded meanwhile waits, so that it
+    forgets none of these incidents.
+    """
+    until, rows = at + ARRIVES["chat"], OnHome.objects.filter(chat_id=chat_id)
+    with transaction.atomic(savepoint=False):
+        list(rows.order_by("pk").select_for_update().values_list("pk"))
+        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
+        rows.update(
+            unconfirmed_until=until,
+            earlier_until=Case(When(unconfirmed_until__gt=at, then=F("unconfirmed_until"))),
+            drawn_without=False,
+            under_way=_shown_now(under_way),
+        )
     return until
 
 
@@ -42,6 +50,11 @@ def confirm(chat_id: str, until: datetime, under_way: Mapping[int, str], *, show
         ),
         under_way=_shown_now(under_way),
     )
+
+
+def forget(chat_id: str, *, but: Collection[int]) -> None:
+    """Record that Slack can no longer show other incidents than these on a tab, unless one of them is unconfirmed."""
+    OnHome.objects.filter(chat_id=chat_id, unconfirmed_until=None).exclude(incident__in=but).delete()
 
 
 def clear(chat_id: str, *, but: Collection[int]) -> None:
