@@ -40,10 +40,10 @@ PAGES, COMMANDS, EVENTS, WEBHOOKS, FILES, PROGRAMS = 8, 4, 2, 2, 4, 2
 # Some pages have threads of their own too, so that they hold up no other: a large profile takes long to compute from,
 # and the provider that someone signs in with may be silent. Beyond this many at once, callers are told to come back.
 PROFILES, SIGN_INS, AT_ONCE = 4, 4, 24
-# A command without an answer after this time has 1.3 of Slack's three seconds left. Other requests that arrive then
+# A command without an answer after this time has 1.1 of Slack's three seconds left. Other requests that arrive then
 # wait until it is answered, but no longer than this: a page loads only once, and PagerDuty waits five seconds for its
 # answer. Open timelines then report several changes at once.
-OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.7, 1.0, 0.4
+OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.9, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 SIGN_IN = re.compile(r"/sign-in/(?:with/[^/]+|[^/]+/back)")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
@@ -77,7 +77,7 @@ class Application(ASGIHandler):
         self._readers, self._people, self._overdue = Crowd(), Crowd(), Crowd()
         # Its patience ends before a command is overdue, for which pages would have to wait. The share counts only a
         # command's own time; what follows it (twenty deliveries, the worker, the database) takes several times as much.
-        self._commands_line = RequestQueue(after=self._readers, share=0.01, patience_s=1.4)
+        self._commands_line = RequestQueue(after=self._readers, share=0.005, patience_s=1.6)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one is quick; PagerDuty waits five seconds, a tracker ten. A storm of one must hold up no other door.
         self._webhook_lines = {
