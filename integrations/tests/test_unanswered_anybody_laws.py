@@ -20,15 +20,7 @@ from integrations.tests import test_unanswered_laws
 from integrations.tests.duty import Duty
 from integrations.tests.house import organisation
 from integrations.tests.test_people_laws import built_duty
-from integrations.tests.test_unanswered_laws import (
-    SECRET,
-    Step,
-    Unanswered,
-    faults,
-    heard,
-    methods,
-    refusals,
-)
+from integrations.tests.test_unanswered_laws import SECRET, Step, Unanswered, faults, methods, moves
 from workflows.channels import rooms
 from workflows.reconcile import retyping
 from workflows.usergroups import workspace_cache
@@ -70,20 +62,7 @@ acts = st.one_of(
     st.tuples(st.just("demote"), anybody),
     st.tuples(st.just("comes_back"), anybody),
 )
-steps = st.one_of(
-    acts,
-    acts,
-    st.tuples(st.just("unanswered"), methods, faults, acts, st.none() | refusals),
-    st.tuples(st.just("refused"), refusals, acts),
-    st.tuples(st.just("retry_failed")),
-    st.tuples(st.just("settle")),
-    st.tuples(st.just("forget"), acts, st.booleans()),
-    st.tuples(st.just("archive"), heard),
-    st.tuples(st.just("unarchive"), heard),
-    st.tuples(st.just("delete")),
-    st.tuples(st.just("close")),
-    st.tuples(st.just("open")),
-)
+steps = st.one_of(acts, acts, moves(acts))
 
 
 @dataclass
