@@ -24,7 +24,7 @@ def send(chat_id: str, under_way: Mapping[int, str], *, shown: Collection[int], 
     """
     until, rows = at + ARRIVES["chat"], OnHome.objects.filter(chat_id=chat_id)
     with transaction.atomic(savepoint=False):
-        list(rows.order_by("pk").select_for_update().values_list("pk"))
+        list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
         OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
         rows.update(
             unconfirmed_until=until,
