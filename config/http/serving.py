@@ -80,18 +80,15 @@ class Application(ASGIHandler):
         self._commands_line = RequestQueue(after=self._readers, share=0.005, patience_s=1.6)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one is quick; PagerDuty waits five seconds, a tracker ten. A storm of one must hold up no other door.
-        self._webhook_lines = {
-            PAGER_DOOR: RequestQueue(after=self._people, share=0.25, patience_s=0.5),
-            TRACKER_DOOR: RequestQueue(after=self._people, share=0.05, patience_s=2.0),
+        pages, tickets = (PatientThreads(WEBHOOKS, thread_name_prefix=prefix) for prefix in ("pager", "tracker"))
+        self._webhooks = {
+            PAGER_DOOR: (RequestQueue(after=self._people, share=0.25, patience_s=0.5), pages),
+            TRACKER_DOOR: (RequestQueue(after=self._people, share=0.05, patience_s=2.0), tickets),
         }
         self._pages = PatientThreads(PAGES, thread_name_prefix="page")
         self._commands = PatientThreads(COMMANDS, thread_name_prefix="command")
         self._apologies = PatientThreads(1, thread_name_prefix="apology")
         self._events = PatientThreads(EVENTS, thread_name_prefix="event")
-        self._webhooks = {
-            PAGER_DOOR: PatientThreads(WEBHOOKS, thread_name_prefix="pager"),
-            TRACKER_DOOR: PatientThreads(WEBHOOKS, thread_name_prefix="tracker"),
-        }
         self._files = PatientThreads(FILES, thread_name_prefix="file")
         self._programs = PatientThreads(PROGRAMS, thread_name_prefix="program")
         self._profiles = PatientThreads(PROFILES, thread_name_prefix="profile")
@@ -213,9 +210,9 @@ class Application(ASGIHandler):
             with in_time, self._people.one(), self._overdue.one_after(OVERDUE_S):
                 return await self._in_time(scope, body)
         await self._overdue.give_way(patience_s=GIVES_WAY_S)
-        door = next((door for door in self._webhooks if scope["path"].startswith(door)), None)
+        door = next((given for prefix, given in self._webhooks.items() if scope["path"].startswith(prefix)), None)
         if door is not None:
-            return await self._in_turn(self._webhook_lines[door], self._webhooks[door], scope, body)
+            return await self._in_turn(*door, scope, body)
         if scope["path"].startswith(DOORS):
             return await self._in_turn(self._events_line, self._events, scope, body)
         return await self._page(scope, body)

@@ -226,7 +226,8 @@ def test_what_a_channel_in_reach_refuses_again_and_again_is_left_to_people(house
     assert tried[-1] == tried[3] > tried[0]
 
 
-def test_a_channel_that_is_archived_again_and_again_is_tried_once_an_hour(house: House) -> None:
+def refused_thrice(house: House) -> Incident:
+    """Announce an incident where the channel is archived, thrice; it is back now."""
     incident = house.declare("Checkout is slow")
     house.slack.acts.archive("dee", "incidents")
     lifecycle.rename(incident, title="Checkout is down", by=house.person("dee"), at=house.now())
@@ -237,6 +238,11 @@ def test_a_channel_that_is_archived_again_and_again_is_tried_once_an_hour(house:
         house.slack.acts.archive("dee", "incidents")
         house.settle(incident)
     house.slack.acts.unarchive("dee", "incidents")
+    return incident
+
+
+def test_a_channel_that_is_archived_again_and_again_is_tried_once_an_hour(house: House) -> None:
+    incident = refused_thrice(house)
     assert announcements.retry(at=timezone.now()) == 0
     assert announcements.retry(at=timezone.now() + timedelta(hours=2)) == 1
     house.settle(incident)

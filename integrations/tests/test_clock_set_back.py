@@ -14,10 +14,10 @@ from pytest_django.fixtures import Settings
 
 from audit import tasks as audit_tasks
 from audit.sealed import sealing
-from incidents import lifecycle
 from incidents.lifecycle import misses
 from integrations.tests.another_workspace import connected, other
 from integrations.tests.house import House
+from integrations.tests.test_announced_again import refused_thrice
 from integrations.tests.test_clock_ahead import FAR, soon
 from integrations.tests.test_clock_jumps import HOUR_S, clock_off
 from integrations.tests.test_group_sync import WRITE, inside, rule, turn
@@ -179,16 +179,7 @@ def test_a_group_that_one_host_writes_no_other_does(house: House, off_s: float) 
 
 @pytest.mark.parametrize("ahead_s", FAR)
 def test_what_the_announcement_channel_refused_thrice_is_tried_again_soon(house: House, ahead_s: float) -> None:
-    incident = house.declare("Checkout is slow")
-    house.slack.acts.archive("dee", "incidents")
-    lifecycle.rename(incident, title="Checkout is down", by=house.person("dee"), at=house.now())
-    house.settle(incident)
-    for _ in range(2):
-        house.slack.acts.unarchive("dee", "incidents")
-        announcements.retry(at=timezone.now())
-        house.slack.acts.archive("dee", "incidents")
-        house.settle(incident)
-    house.slack.acts.unarchive("dee", "incidents")
+    incident = refused_thrice(house)
     failed = Effect.objects.filter(incident=incident, state=Effect.State.FAILED)
     assert failed.update(ended_at=timezone.now() + timedelta(seconds=ahead_s)) == 1
     assert sum(announcements.retry(at=soon(minutes)) for minutes in (2, 62, 122)) == 1

@@ -199,23 +199,6 @@ def test_people_who_cannot_be_members_are_left_out_and_the_rest_is_written(house
     assert inside(house) == ["ann", "lea"]
 
 
-def test_someone_who_left_unheard_keeps_the_others_out_no_longer_than_until_everyone_is_read_again(
-    house: House,
-) -> None:
-    turn("ann")
-    rule(permanent=(house.person("lea"),))
-    read(0)
-    house.slack.person("lea").is_restricted = True  # and its event is lost
-    sync.sync(at=at(0.1))
-    assert "ann" not in inside(house)
-    for minute in range(1, 20):
-        if workspace_cache.is_old(at=at(minute)):
-            workspace_cache.refresh(at=at(minute))
-        if sync.due(at=at(minute)):
-            sync.sync(at=at(minute))
-    assert inside(house) == ["ann"]
-
-
 def test_a_group_that_does_not_exist_is_said_and_found_once_it_is_made(house: House) -> None:
     turn("ann")
     one = rule("web-oncall")

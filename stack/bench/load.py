@@ -40,6 +40,12 @@ class Answers:
         ordered = sorted(self.times_s)
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
+    @property
+    def summary(self) -> str:
+        """How long the answers took, and how many there were of each status."""
+        statuses = ", ".join(f"{count:,} of {status}" for status, count in sorted(self.statuses.items()))
+        return f"median {self.median_ms:.0f} ms, p99 {self.percentile_ms(0.99):.0f}; {statuses}"
+
     def __iadd__(self, more: Self) -> Self:
         """Add later answers."""
         self.times_s += more.times_s

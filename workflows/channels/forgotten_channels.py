@@ -8,9 +8,8 @@ from datetime import datetime
 from workflows.chat_port import Channel, Chat
 from workflows.effects import restoring
 from workflows.models import Effect, Resource
+from workflows.models.effects import ROOMS
 from workflows.planning.actions import CREATE
-
-KINDS = ("channel", "outlet")
 
 
 def find(chat: Chat, *, at: datetime) -> Sequence[Channel]:
@@ -22,7 +21,7 @@ def find(chat: Chat, *, at: datetime) -> Sequence[Channel]:
     if since is None:
         return ()
     made = {one.id: one for one in chat.channels_made(since=since - restoring.BEHIND)}
-    known = Resource.objects.filter(kind__in=KINDS, external_id__in=made).values_list("external_id", flat=True)
-    owed = Effect.objects.filter(kind__in=KINDS, verb=CREATE, state__in=[Effect.State.WAITING, Effect.State.RUNNING])
+    known = Resource.rooms(made).values_list("external_id", flat=True)
+    owed = Effect.objects.filter(kind__in=ROOMS, verb=CREATE, state__in=[Effect.State.WAITING, Effect.State.RUNNING])
     named = set(owed.values_list("spec__name", flat=True))
     return [one for id, one in made.items() if id not in set(known) and one.name not in named]

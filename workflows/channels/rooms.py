@@ -325,7 +325,7 @@ def is_being_ended(room: Resource) -> bool:
 
 def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0) -> None:
     """Record a channel's new name, and its new id if the vendor changed that."""
-    for room in Resource.objects.filter(kind__in=["channel", "outlet"], external_id=channel_id):
+    for room in Resource.rooms([channel_id]):
         if not _is_newest(room, "id" if new_id else "name", stamp=stamp):
             continue
         room.external |= {"name": name or room.external.get("name", ""), "id": new_id or channel_id}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from django.contrib.postgres.fields import ArrayField
@@ -10,6 +11,7 @@ from incidents.models import Incident
 PRIVATE: Final = models.ExpressionWrapper(
     models.Q(spec__contains={"private": True}), output_field=models.BooleanField()
 )
+ROOMS: Final = ("channel", "outlet")  # the kinds of resources that are an incident's rooms
 # Announcements are left out of both indexes: their channel may have its own settings.
 REFUSED: Final = models.Q(state="failed", tried_at__isnull=False) & ~models.Q(spec__has_key="channel")
 SUCCEEDED: Final = models.Q(state="done", error_code="", tried_at__isnull=False) & ~models.Q(spec__has_key="channel")
@@ -102,6 +104,11 @@ class Resource(models.Model):
 
     def __str__(self) -> str:
         return f"{self.incident_id} {self.key} {self.state}"
+
+    @classmethod
+    def rooms(cls, channel_ids: Collection[str]) -> models.QuerySet[Resource]:
+        """Return the rooms of incidents among these channels."""
+        return cls.objects.filter(kind__in=ROOMS, external_id__in=channel_ids)
 
 
 class Planned(models.Model):

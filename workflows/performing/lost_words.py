@@ -6,7 +6,6 @@ A room is read anyway to count what others posted there. Only an incident from b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from django.conf import settings
 
@@ -17,8 +16,6 @@ from workflows.models import Resource
 from workflows.performing import withdrawn
 from workflows.planning.wording import cards
 from workflows.ports import VendorError
-
-ROOMS: Final = ("channel", "outlet")
 
 
 def withdraw(chat: Chat, incident: Incident, channel_id: str, ours: Iterable[str]) -> None:
@@ -59,7 +56,6 @@ def _announced_in(chat: Chat) -> Iterator[str]:
     slack = settings.FIREKIND.slack
     if slack is not None and slack.announce_channel:
         yield slack.announce_channel
-    rooms = Resource.objects.filter(kind__in=ROOMS)
-    inside = chat.entered()
-    known = {*rooms.filter(external_id__in=[one.id for one in inside]).values_list("external_id", flat=True)}
-    yield from (one.id for one in inside if one.id not in known)
+    inside = [one.id for one in chat.entered()]
+    rooms = {*Resource.rooms(inside).values_list("external_id", flat=True)}
+    yield from (one for one in inside if one not in rooms)

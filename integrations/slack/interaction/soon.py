@@ -44,10 +44,10 @@ def asked(request: Callable[[], T], *, can_follow: bool = False) -> Future[T]:
         return _refused()
     if can_follow and _late:
         return begun
-    _, unanswered = wait([begun], timeout=min(WAIT_S, answer_time.left_s()))
-    for one in unanswered:
-        _late.add(one)
-        one.add_done_callback(_late.discard)
+    wait([begun], timeout=min(WAIT_S, answer_time.left_s()))
+    if not begun.done():
+        _late.add(begun)
+        begun.add_done_callback(_late.discard)
     return begun
 
 

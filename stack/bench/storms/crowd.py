@@ -65,24 +65,19 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
         commands, webhooks, reads, heard = asyncio.run(_at_once(port, note, page, codenames, cookies))
         sending.result()
     grown = memory.resident(stack) - before
-    table.add(Figure("acknowledgement, the slowest", max(commands.times_s), 3, " s", _said(commands)))
+    table.add(Figure("acknowledgement, the slowest", max(commands.times_s), 3, " s", commands.summary))
     delays = sorted(_delays(records, heard, since=began, until_s=began + SECONDS))
     share = f"{len(delays):,} deliveries, median {delays[len(delays) // 2]:.2f} s"
     table.add(Figure("a live event, p95", delays[int(len(delays) * 0.95)], 1, " s", share))
-    table.add(Figure("a page, p99", reads.percentile_ms(0.99) / 1000, 2, " s", _said(reads)))
+    table.add(Figure("a page, p99", reads.percentile_ms(0.99) / 1000, 2, " s", reads.summary))
     table.add(
-        Figure("webhooks that were taken", webhooks.statuses[202], WEBHOOKS, reference=_said(webhooks), more=True)
+        Figure("webhooks that were taken", webhooks.statuses[202], WEBHOOKS, reference=webhooks.summary, more=True)
     )
     until(lambda: records.rows(READ), what="the large profile was not read", timeout_s=READ_S * 2)
     [read] = records.rows(READ)
     size = f"{len(profile) / 1e6:.0f} MB of folded stacks; {read['state']}"
     table.add(Figure("the profile, sent until read", read["seconds"], READ_S, " s", size))
     table.add(Figure("memory, grown by", grown, GROWN_MIB, " MiB", f"{before:.0f} MiB before"))
-
-
-def _said(answers: Answers) -> str:
-    statuses = ", ".join(f"{count:,} of {status}" for status, count in sorted(answers.statuses.items()))
-    return f"median {answers.median_ms:.0f} ms, p99 {answers.percentile_ms(0.99):.0f}; {statuses}"
 
 
 def _api(stack: Stack, records: Records) -> Api:

@@ -50,8 +50,8 @@ def measure(stack: Stack, table: ReportTable) -> None:
 def _without_a_database(stack: Stack, table: ReportTable, page: Ask, trouble: Trouble) -> None:
     declare = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
     commands, pages, back_s = asyncio.run(_beside(stack, page, declare, trouble))
-    table.add(Figure("answer to a command, the slowest", max(commands.times_s), 2.5, " s", _said(commands)))
-    table.add(Figure("answer to a page, the slowest", max(pages.times_s), 2.5, " s", _said(pages)))
+    table.add(Figure("answer to a command, the slowest", max(commands.times_s), 2.5, " s", commands.summary))
+    table.add(Figure("answer to a page, the slowest", max(pages.times_s), 2.5, " s", pages.summary))
     table.add(Figure("until a page is shown again", back_s, 5, " s", "from the moment that the server is back"))
     with closing(Records(stack.database_url)) as records:
         until(records.settled, what="the effects of what was declared", timeout_s=120)
@@ -94,13 +94,8 @@ def _without_slack(stack: Stack, table: ReportTable) -> None:
     finally:
         workspace.no_faults()
     name = f"answer to {WINDOWS} at once who ask for a window, the slowest"
-    table.add(Figure(name, max(answers.times_s), 2.5, " s", _said(answers)))
+    table.add(Figure(name, max(answers.times_s), 2.5, " s", answers.summary))
 
 
 def _port(stack: Stack) -> int:
     return int(stack.env["PORT"])
-
-
-def _said(answers: Answers) -> str:
-    statuses = ", ".join(f"{count:,} of {status}" for status, count in sorted(answers.statuses.items()))
-    return f"median {answers.median_ms:.0f} ms; {statuses}"
