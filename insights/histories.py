@@ -64,6 +64,8 @@ class TextPair(Func):
 
 _of = {"incident": OuterRef("pk")}
 _retyped = Event.objects.filter(**_of, kind="retyped").order_by("n")
+_steps = _retyped.values(one=JSONList("at", "data__from", "data__to"))
+_was_retyped = ~Q(typed_at=F("declared_at"))  # so that no entries are looked for where there are none
 _moves = Event.objects.filter(**_of, kind__in=[*ENDS, "reopened"]).order_by("n")
 # If the pager declared it, everyone counts as someone else. Bots are read once, and not by a join for every incident.
 _others = Event.objects.filter(~Q(by=Coalesce(OuterRef("declared_by"), 0)), **_of, by__isnull=False).exclude(
@@ -81,10 +83,10 @@ _took = Case(When(state=Followup.State.DONE, then=Extract(F("ended_at") - F("mad
 
 # The expression that reads each part of a history.
 PARTS: Final[Mapping[str, Any]] = {
-    "steps": ArraySubquery(_retyped.values(one=JSONList("at", "data__from", "data__to"))),
+    "steps": Case(When(_was_retyped, then=ArraySubquery(_steps))),
     "clear_at": F("clear_at"),
     "rests": ArraySubquery(_moves.values(one=JSONList("kind", "at"))),
-    "first_type": Subquery(_retyped.values("data__from")[:1]),
+    "first_type": Case(When(_was_retyped, then=Subquery(_retyped.values("data__from")[:1]))),
     # In the order in which entries happened, so that the index scan ends at the first.
     "first_human_at": Subquery(_others.order_by("at", "n").values("at")[:1]),
     "led_at": Subquery(_led.values("at")[:1]),
@@ -92,8 +94,7 @@ PARTS: Final[Mapping[str, Any]] = {
     "picked": ArraySubquery(_picked.order_by("since_at", "pk").values(one=JSONList("since_at", "person__zone"))),
     "rounds": ArraySubquery(_rounds_of.values(one=TextPair(Cast("finding", TextField()), "verdict"))),
     "followups": ArraySubquery(_followups.values(one=JSONList("phase", _took))),
-    "evidence": ArraySubquery(_evidence.values(one=JSONList("origin__via", _used))),
-    "seen_before": recurring.HOT,
+    "evidence": ArraySubquery(_evidence.values(one=JSONList("origin__via", _used, recurring.HOT))),
 }
 
 _fields = IncidentHistory._fields
@@ -104,25 +105,30 @@ Place = tuple[int, int, Callable[[Any], Any]]  # index among the fields, index a
 def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) -> list[IncidentHistory]:
     """Return the histories of incidents, newest first, with the requested parts.
 
-    ``known`` are the incidents, of any time, among which one may have been seen before.
+    What was seen before is computed from the evidence, so it can only be requested with it. ``known`` are the
+    incidents, of any time, among which one may have been seen before.
     """
     # One text for each incident, parsed as JSON all at once: drivers take several times as long for separate values.
-    one = Cast(JSONList(*PLAIN, *(PARTS[part] for part in parts)), TextField())
+    queried = [part for part in parts if part in PARTS]
+    one = Cast(JSONList(*PLAIN, *(PARTS[part] for part in queried)), TextField())
     texts = incidents.order_by("-declared_at", "-pk").values_list(one, flat=True)[:MOST]
     rows = json.loads(f"[{','.join(texts)}]")
+    columns = {part: column for column, part in enumerate(queried, len(PLAIN))}
     if "seen_before" in parts:
-        _tell_seen_before(rows, len(PLAIN) + parts.index("seen_before"), known)
-    columns = {part: column for column, part in enumerate(parts, len(PLAIN))}
+        _add_seen_before(rows, columns["evidence"], known)
+        columns["seen_before"] = len(PLAIN) + len(queried)
     steps = columns.pop("steps", None)
     places = [(_fields.index(part), column, READ[part]) for part, column in columns.items()]
-    return [_history(row, row[steps] if steps else (), places) for row in rows]
+    return [_history(row, (steps and row[steps]) or (), places) for row in rows]
 
 
-def _tell_seen_before(rows: Sequence[list[Any]], place: int, known: QuerySet[Incident]) -> None:
-    """Replace the places that an incident was hot in by whether they were seen before."""
-    seen = recurring.among({row[0]: (_at(row[4]), row[place]) for row in rows if row[place]}, known=known)
-    for row in rows:
-        row[place] = row[0] in seen if row[place] else None
+def _add_seen_before(rows: Sequence[list[Any]], evidence: int, known: QuerySet[Incident]) -> None:
+    """Append to each row whether what its evidence is hot in was seen before; None if it has no profile."""
+    hot = [{digest for *_, digests in row[evidence] for digest in digests} for row in rows]
+    both = list(zip(rows, hot, strict=True))
+    seen = recurring.among({row[0]: (_at(row[4]), digests) for row, digests in both if digests}, known=known)
+    for row, digests in both:
+        row.append(row[0] in seen if digests else None)
 
 
 def _history(row: Sequence[Any], retyped: Sequence[Sequence[str]], places: Sequence[Place]) -> IncidentHistory:
@@ -172,7 +178,7 @@ def _owed(rows: Sequence[Sequence[Any]]) -> tuple[OwedWork, ...]:
 
 
 def _pieces(rows: Sequence[Sequence[Any]]) -> tuple[EvidencePiece, ...]:
-    return tuple(map(EvidencePiece._make, rows))
+    return tuple([EvidencePiece(via, used) for via, used, _ in rows])
 
 
 _at = datetime.fromisoformat

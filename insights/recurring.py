@@ -14,8 +14,8 @@ from evidence.related.seen_before import DOMINANT
 from incidents.models import Incident
 
 _dominant = HotFunction.objects.filter(share__gte=DOMINANT)
-# The digests of the functions that an incident's profiles are hot in; empty without a profile.
-HOT: Final = ArraySubquery(_dominant.filter(evidence__incident=OuterRef("pk")).values("digest"))
+# The digests of the functions that evidence is hot in; empty unless it is a profile.
+HOT: Final = ArraySubquery(_dominant.filter(evidence=OuterRef("pk")).values("digest"))
 Hot = Mapping[str, tuple[datetime, Iterable[str]]]  # by codename: when it was declared, and its digests
 
 

@@ -86,7 +86,7 @@ FIGURES = (
         "that you can see.",
         COUNTS,
         seen_before,
-        needs=("first_type", "seen_before"),
+        needs=("first_type", "evidence", "seen_before"),
         part="seen before",
     ),
 )

@@ -49,7 +49,7 @@ def test_it_equals_what_the_pages_of_incidents_show(
         live(slug, chance.randint(1, 130), *chance.choices(HOT, k=chance.randint(0, 2)), is_drill=is_drill)
     filters = InsightFilters.read(QueryDict())
     for person in (ada, eve):
-        read = histories.read(filters.incidents(person), "seen_before", known=filters.known(person))
+        read = histories.read(filters.incidents(person), "evidence", "seen_before", known=filters.known(person))
         shown = {}
         for one in read:
             incident = Incident.objects.get(codename=one.codename)

@@ -53,9 +53,11 @@ NOW: Final = """
     UPDATE incidents_incident i
        SET last_n = told.last_n, mitigated_at = told.mitigated_at, type_id = coalesce(kept.type_id, i.type_id),
            policy_version_id = coalesce(kept.current_id, i.policy_version_id),
+           typed_at = coalesce(told.typed_at, i.typed_at),
            clear_at = CASE WHEN t.slug = 'ambiguous' THEN told.clear_at ELSE i.clear_at END
       FROM (SELECT incident_id, max(n) AS last_n, min(at) FILTER (WHERE kind = 'mitigated') AS mitigated_at,
-                   min(at) FILTER (WHERE kind = 'retyped') AS clear_at
+                   min(at) FILTER (WHERE kind = 'retyped') AS clear_at,
+                   max(at) FILTER (WHERE kind = 'retyped') AS typed_at
               FROM incidents_event WHERE incident_id BETWEEN %(first)s AND %(last)s GROUP BY 1) told
       LEFT JOIN (SELECT DISTINCT ON (incident_id) * FROM retypes ORDER BY incident_id, turn DESC) kept
              ON kept.incident_id = told.incident_id, incidents_incidenttype t
