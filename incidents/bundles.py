@@ -28,6 +28,7 @@ EVERYWHERE: Final = {
         "times",
         "countdown",
         "focus",  # before anything that moves the focus
+        "steady",
         "dialog",
         "chosen",
         "keys",
