@@ -58,7 +58,7 @@ def shown(wire: Wire, channel_id: str, ts: str) -> str | None:
         wire.call("conversations.join", channel=channel_id)
         answer = _at(wire, channel_id, ts)
     found = (one for one in answer["messages"] if one.get("ts") == ts and one.get("subtype") != "tombstone")
-    return next((str(one.get("text", "")) for one in found), None)
+    return next((str(one.get("text") or "") for one in found), None)
 
 
 def _at(wire: Wire, channel_id: str, ts: str) -> dict[str, Any]:

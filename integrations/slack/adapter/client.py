@@ -72,7 +72,7 @@ class SlackChat:
     def _made(self, since: datetime, *, everywhere: bool) -> Iterator[Mapping[str, Any]]:
         after = since.timestamp() - SKEW_S
         for channel in chain(self.named.ours(), self.named.listed() if everywhere else ()):
-            if channel.get("creator") == self.identity.bot_user_id and channel.get("created", 0) >= after:
+            if channel.get("creator") == self.identity.bot_user_id and (channel.get("created") or 0) >= after:
                 yield channel
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
@@ -87,7 +87,7 @@ class SlackChat:
     def has_topic(self, channel_id: str, text: str) -> bool:
         """Return whether the topic equals a text, allowing for how Slack rewrites it."""
         channel = self.wire.call("conversations.info", channel=channel_id)["channel"]
-        return reads_alike((channel.get("topic") or {}).get("value", ""), _topic(text))
+        return reads_alike((channel.get("topic") or {}).get("value") or "", _topic(text))
 
     def set_topic(self, channel_id: str, text: str) -> None:
         """Set the topic, cut to Slack's limit; the caller has compared it first. Slack reads it like a message."""

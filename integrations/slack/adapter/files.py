@@ -50,9 +50,7 @@ def is_shared(wire: Wire, file_id: str, *, channel_id: str) -> bool:
     """Return whether one of our files was shown in a channel."""
     about = _info(wire, file_id)
     shares = (about or {}).get("shares") or {}
-    return any(channel_id in channels for channels in shares.values()) or channel_id in (about or {}).get(
-        "channels", ()
-    )
+    return any(channel_id in (channels or ()) for channels in (*shares.values(), (about or {}).get("channels")))
 
 
 def delete(wire: Wire, file_id: str) -> None:

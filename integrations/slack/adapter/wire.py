@@ -20,7 +20,7 @@ from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from incidents.outages import spare_connections
-from integrations import bounded, one_request, unreached, vendor_clock
+from integrations import answer_shape, bounded, one_request, unreached, vendor_clock
 from integrations.slack.adapter import cursors, transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
@@ -123,9 +123,14 @@ class Wire:
             answer = self._answer(method, form)
         self._note_granted(answer.headers)
         self._note_date(answer.headers)
-        if not isinstance(answer.data, dict):
+        return self._whole(method, answer.data)
+
+    @staticmethod
+    def _whole(method: str, data: object) -> dict[str, Any]:
+        wanted = RULES[method].answer if method in RULES else ()
+        if not isinstance(data, dict) or data.get("ok") is not True or not answer_shape.fits(data, wanted):
             raise _unreadable(method)
-        return VendorAnswer(answer.data, lambda: _unreadable(method))
+        return VendorAnswer(data, lambda: _unreadable(method))
 
     def listed(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
         """Yield a list page by page, as far as it can be read. Raises ``VendorError``."""

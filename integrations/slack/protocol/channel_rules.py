@@ -11,6 +11,19 @@ _HISTORY: Final = "channels:history groups:history im:history mpim:history"
 _MANAGE: Final = "channels:manage groups:write im:write mpim:write"
 _TOPIC: Final = f"{_MANAGE} channels:write.topic groups:write.topic im:write.topic mpim:write.topic"
 
+_NEXT: Final = "response_metadata.next_cursor"
+_MESSAGES: Final = f"""
+    messages[].ts! messages[].text messages[].user messages[].bot_id messages[].subtype messages[].reply_count#
+    messages[].metadata.event_type messages[].metadata.event_payload.mark messages[].metadata.event_payload.alike
+    messages[].files[].id {_NEXT}
+"""
+
+
+def _channel(at: str) -> str:
+    wanted = "id! name! creator created# previous_names[] topic.value"
+    return " ".join(f"{at}.{one}" for one in wanted.split())
+
+
 CHANNELS: Final[dict[str, MethodRule]] = {
     "conversations.create": writes(
         "t2",
@@ -21,12 +34,14 @@ CHANNELS: Final[dict[str, MethodRule]] = {
             invalid_name_punctuation invalid_name_required invalid_name_specials missing_argument name_taken
             no_channel restricted_action
         """,
+        answer=_channel("channel"),
     ),
     "conversations.info": reads(
         "t3",
         _READ,
         "channel! include_locale include_num_members",
         "channel_is_limited_access channel_not_found",
+        answer=_channel("channel"),
     ),
     "conversations.list": reads(
         "t2",
@@ -35,6 +50,7 @@ CHANNELS: Final[dict[str, MethodRule]] = {
         """
             invalid_cursor invalid_limit invalid_types method_not_supported_for_channel_type missing_argument
         """,
+        answer=f"{_channel('channels[]')} {_NEXT}",
     ),
     "users.conversations": reads(
         "t3",
@@ -43,6 +59,7 @@ CHANNELS: Final[dict[str, MethodRule]] = {
         """
             invalid_cursor invalid_limit invalid_types method_not_supported_for_channel_type missing_argument
         """,
+        answer=f"{_channel('channels[]')} {_NEXT}",
     ),
     "conversations.members": reads(
         "t4",
@@ -52,6 +69,7 @@ CHANNELS: Final[dict[str, MethodRule]] = {
             channel_not_found fetch_members_failed invalid_cursor invalid_limit
             method_not_supported_for_channel_type
         """,
+        answer=f"members[]! {_NEXT}",
     ),
     "conversations.history": reads(
         "t3",
@@ -61,6 +79,7 @@ CHANNELS: Final[dict[str, MethodRule]] = {
             channel_is_limited_access channel_not_found invalid_cursor invalid_metadata_filter_keys
             invalid_ts_latest invalid_ts_oldest not_in_channel
         """,
+        answer=_MESSAGES,
     ),
     "conversations.replies": reads(
         "t3",
@@ -70,6 +89,7 @@ CHANNELS: Final[dict[str, MethodRule]] = {
             channel_not_found invalid_cursor invalid_metadata_filter_keys invalid_ts_latest invalid_ts_oldest
             list_record_comment_fetch_failed method_not_supported_for_channel_type thread_not_found
         """,
+        answer=_MESSAGES,
     ),
     "conversations.open": writes(
         "t3",
@@ -90,6 +110,7 @@ CHANNELS: Final[dict[str, MethodRule]] = {
             method_not_supported_for_channel_type no_external_invite_permission no_permission no_user
             not_in_channel org_user_not_in_team ura_max_channels user_is_restricted user_not_found
         """,
+        answer="errors[].user errors[].error",
     ),
     "conversations.join": writes(
         "t3",

@@ -27,6 +27,7 @@ MESSAGES: Final[dict[str, MethodRule]] = {
             slack_connect_canvas_sharing_blocked slack_connect_file_link_sharing_blocked
             slack_connect_lists_sharing_blocked team_not_found too_many_attachments too_many_contact_cards
         """,
+        answer="channel! ts!",
     ),
     "chat.update": writes(
         "t3",
@@ -47,6 +48,7 @@ MESSAGES: Final[dict[str, MethodRule]] = {
             slack_connect_file_upload_sharing_blocked streaming_state_conflict team_not_found
             too_many_attachments unable_to_share_files update_failed
         """,
+        answer="channel! ts!",
     ),
     "chat.delete": writes(
         "t3",
@@ -152,6 +154,7 @@ MESSAGES: Final[dict[str, MethodRule]] = {
             slack_connect_blocked_file_type slack_connect_clip_sharing_blocked
             slack_connect_file_upload_sharing_blocked too_many_bookmarks too_many_requests too_many_tabs
         """,
+        answer="bookmark.id!",
     ),
     "bookmarks.edit": writes(
         "t2",
@@ -162,6 +165,7 @@ MESSAGES: Final[dict[str, MethodRule]] = {
             not_implemented parent_with_link permission_denied slack_connect_blocked_file_type
             slack_connect_clip_sharing_blocked slack_connect_file_upload_sharing_blocked
         """,
+        answer="bookmark.id!",
     ),
     "bookmarks.remove": writes(
         "t2",
@@ -177,5 +181,6 @@ MESSAGES: Final[dict[str, MethodRule]] = {
         "bookmarks:read",
         "channel_id!",
         "access_denied channel_not_found not_implemented",
+        answer="bookmarks[].id! bookmarks[].link",
     ),
 }

@@ -1,10 +1,11 @@
-"""What one Web API method requires, and the errors it may return."""
+"""What one Web API method requires, what is read of its answer, and the errors it may return."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Final
 
+from integrations.answer_shape import AnswerShape, shape
 from integrations.slack.protocol.limits import Tier
 
 
@@ -43,7 +44,7 @@ second line last while Slack moves a workspace into an organisation, or a shared
 class MethodRule:
     """One method: its tier, its scopes (any one suffices), its arguments and its specific errors.
 
-    ``scopes`` are those of a bot, if bots may call it at all.
+    ``scopes`` are those of a bot, if bots may call it at all. ``answer`` is what Firekind reads of its answer.
     """
 
     tier: Tier
@@ -53,6 +54,7 @@ class MethodRule:
     errors: frozenset[str]
     writes: bool
     tokens: frozenset[str] = field(default=frozenset({"bot", "user"}))
+    answer: AnswerShape = ()
 
     def scopes_of(self, caller: str) -> frozenset[str]:
         """Return the scopes that allow a ``bot``, ``user`` or ``app`` token to call it; any one of them suffices."""
@@ -65,18 +67,20 @@ class MethodRule:
         return argument in self.optional or argument in self.required
 
 
-def reads(tier: Tier, scopes: str, arguments: str, errors: str = "") -> MethodRule:
+def reads(tier: Tier, scopes: str, arguments: str, errors: str = "", answer: str = "") -> MethodRule:
     """Define a method that only reads; required arguments end in `!`."""
-    return _rule(tier, scopes, arguments, errors, writes=False)
+    return _rule(tier, scopes, arguments, errors, answer, writes=False)
 
 
-def writes(tier: Tier, scopes: str, arguments: str, errors: str = "", tokens: str = "bot user") -> MethodRule:
+def writes(
+    tier: Tier, scopes: str, arguments: str, errors: str = "", tokens: str = "bot user", answer: str = ""
+) -> MethodRule:
     """Define a method that changes something."""
-    return _rule(tier, scopes, arguments, errors, writes=True, tokens=tokens)
+    return _rule(tier, scopes, arguments, errors, answer, writes=True, tokens=tokens)
 
 
 def _rule(
-    tier: Tier, scopes: str, arguments: str, errors: str, *, writes: bool, tokens: str = "bot user"
+    tier: Tier, scopes: str, arguments: str, errors: str, answer: str, *, writes: bool, tokens: str = "bot user"
 ) -> MethodRule:
     names = arguments.split()
     return MethodRule(
@@ -87,4 +91,5 @@ def _rule(
         errors=frozenset(errors.split()),
         writes=writes,
         tokens=frozenset(tokens.split()),
+        answer=shape(answer),
     )

@@ -6,9 +6,19 @@ from typing import Final
 
 from integrations.slack.protocol.method_rule import MethodRule, reads, writes
 
+_MEMBERS: Final = """
+    members[].id! members[].name members[].real_name members[].tz members[].team_id members[].enterprise_user.teams[]
+    members[].profile.real_name members[].profile.display_name members[].profile.email
+    response_metadata.next_cursor
+"""
+_GROUPS: Final = """
+    usergroups[].id! usergroups[].handle usergroups[].name usergroups[].users[]
+    usergroups[].prefs.channels[] usergroups[].prefs.groups[]
+"""
+
 PEOPLE: Final[dict[str, MethodRule]] = {
     "api.test": reads("t4", "", "error foo"),
-    "auth.test": reads("t5", "", ""),
+    "auth.test": reads("t5", "", "", answer="team_id! user_id! url enterprise_id"),
     "team.info": reads(
         "t3",
         "team:read",
@@ -30,6 +40,7 @@ PEOPLE: Final[dict[str, MethodRule]] = {
         "users:read",
         "cursor include_locale limit team_id",
         "invalid_cursor limit_required missing_argument",
+        answer=_MEMBERS,
     ),
     "users.info": reads(
         "t4",
@@ -54,6 +65,7 @@ PEOPLE: Final[dict[str, MethodRule]] = {
         "usergroups:read",
         "include_count include_disabled include_users team_id",
         "invalid_cursor invalid_team missing_argument plan_upgrade_required users_not_found",
+        answer=_GROUPS,
     ),
     "usergroups.users.list": reads(
         "t2",
@@ -69,6 +81,7 @@ PEOPLE: Final[dict[str, MethodRule]] = {
             failed_for_some_users invalid_users missing_argument no_such_subteam no_users_provided
             permission_denied plan_upgrade_required subteam_max_users_exceeded
         """,
+        answer="usergroup.id!",
     ),
     "usergroups.enable": writes(
         "t2",

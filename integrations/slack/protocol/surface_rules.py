@@ -47,6 +47,7 @@ SURFACES: Final[dict[str, MethodRule]] = {
             file_uploads_except_images_disabled missing_argument snippet_too_large storage_limit_reached
             unknown_snippet_type unknown_subtype
         """,
+        answer="upload_url! file_id!",
     ),
     "files.completeUploadExternal": writes(
         "t4",
@@ -65,6 +66,10 @@ SURFACES: Final[dict[str, MethodRule]] = {
         """
             access_denied canvas_disabled_file_team canvas_disabled_user_team canvas_globally_disabled
             file_deleted file_not_found not_visible slack_connect_canvas_sharing_blocked template_not_visible
+        """,
+        answer="""
+            file.id! file.name file.size# file.url_private_download file.url_private file.permalink file.channels[]
+            file.shares.public.* file.shares.private.*
         """,
     ),
     "files.delete": writes(

@@ -52,7 +52,7 @@ class StraightWire(wire.Wire):
             raise wire._refused(method, refused) from refused
         self._note_granted(reply.headers)
         self._note_date(reply.headers)
-        return dict(reply.body)
+        return self._whole(method, dict(reply.body))
 
     def upload(self, url: str, content: bytes) -> None:
         """Upload a file to the stand-in's file server."""

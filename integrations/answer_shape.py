@@ -1,0 +1,52 @@
+"""What is read of a vendor's answer, and of which type it must be. A field of another type is never taken for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+EACH: Final = "[]"
+NEEDED: Final = "!"
+NUMBER: Final = "#"
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    path: tuple[str, ...]
+    is_needed: bool
+    type: type
+
+
+AnswerShape = tuple[_Field, ...]
+
+
+def shape(text: str) -> AnswerShape:
+    """Read the paths of an answer's fields: `channel.id! channel.created# messages[].text`.
+
+    Each is a text, or with `#` a number. `[]` is a list. With `!` it is needed, and so is everything around it; a
+    needed text is not empty. Any other may be missing or null.
+    """
+    return tuple(map(_field, text.split()))
+
+
+def fits(answer: object, wanted: AnswerShape) -> bool:
+    """Return whether an answer has every needed field, and no known field of another type."""
+    return all(_fits(answer, one.path, one) for one in wanted)
+
+
+def _field(text: str) -> _Field:
+    path = text.rstrip(NEEDED + NUMBER)
+    parts = path.replace(EACH, f".{EACH}").split(".")
+    return _Field(tuple(part for part in parts if part), text.endswith(NEEDED), int if NUMBER in text else str)
+
+
+def _fits(value: object, path: tuple[str, ...], field: _Field) -> bool:
+    if value is None:
+        return not field.is_needed
+    if not path:
+        return isinstance(value, field.type) and (value != "" or not field.is_needed)
+    first, rest = path[0], path[1:]
+    if first == EACH:
+        return isinstance(value, list) and all(one is not None and _fits(one, rest, field) for one in value)
+    return isinstance(value, Mapping) and _fits(value.get(first), rest, field)
