@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 EACH: Final = "[]"
 NEEDED: Final = "!"
 NUMBER: Final = "#"
+TIME: Final = "@"
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+IS: Final[dict[str, Callable[[object], bool]]] = {
+    "": lambda value: isinstance(value, str),
+    NUMBER: lambda value: isinstance(value, int),
+    TIME: _is_time,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
     path: tuple[str, ...]
     is_needed: bool
-    type: type
+    type: str
+    words: frozenset[str]  # the texts it may be; any if empty
 
 
 AnswerShape = tuple[_Field, ...]
@@ -24,8 +41,8 @@ AnswerShape = tuple[_Field, ...]
 def shape(text: str) -> AnswerShape:
     """Read the paths of an answer's fields: `channel.id! channel.created# messages[].text`.
 
-    Each is a text, or with `#` a number. `[]` is a list. With `!` it is needed, and so is everything around it; a
-    needed text is not empty. Any other may be missing or null.
+    Each is a text, with `#` a number, or with `@` a time; `status=open|closed` is one of these words. `[]` is a list.
+    With `!` it is needed, and so is everything around it; a needed text is not empty. Any other may be missing or null.
     """
     return tuple(map(_field, text.split()))
 
@@ -36,16 +53,19 @@ def fits(answer: object, wanted: AnswerShape) -> bool:
 
 
 def _field(text: str) -> _Field:
-    path = text.rstrip(NEEDED + NUMBER)
+    path, _, words = text.rstrip(NEEDED + NUMBER + TIME).partition("=")
+    type = next((one for one in (NUMBER, TIME) if one in text), "")
     parts = path.replace(EACH, f".{EACH}").split(".")
-    return _Field(tuple(part for part in parts if part), text.endswith(NEEDED), int if NUMBER in text else str)
+    allowed = frozenset(words.split("|")) if words else frozenset()
+    return _Field(tuple(part for part in parts if part), text.endswith(NEEDED), type, allowed)
 
 
 def _fits(value: object, path: tuple[str, ...], field: _Field) -> bool:
     if value is None:
         return not field.is_needed
     if not path:
-        return isinstance(value, field.type) and (value != "" or not field.is_needed)
+        is_one = IS[field.type](value) and (not field.words or value in field.words)
+        return is_one and (value != "" or not field.is_needed)
     first, rest = path[0], path[1:]
     if first == EACH:
         return isinstance(value, list) and all(one is not None and _fits(one, rest, field) for one in value)

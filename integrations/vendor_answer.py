@@ -14,11 +14,16 @@ UNAUTHORIZED: Final = 401  # except with this status: some send a page to a call
 
 
 class VendorAnswer(dict[str, Any]):
-    """A JSON object of an answer; looking up a missing key raises the error for an answer that cannot be read."""
+    """A JSON object of an answer; looking up what is missing or null raises the error for one that cannot be read."""
 
     def __init__(self, said: Mapping[str, Any], unreadable: Unreadable) -> None:
         super().__init__(said)
         self._unreadable = unreadable
+
+    def __getitem__(self, name: str) -> Any:
+        if (found := super().__getitem__(name)) is None:
+            raise self._unreadable()
+        return found
 
     def __missing__(self, name: str) -> Any:
         raise self._unreadable()

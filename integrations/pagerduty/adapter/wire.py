@@ -12,9 +12,10 @@ from urllib.parse import quote
 import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
-from integrations import bounded, one_request, unreached, vendor_answer, vendor_clock
+from integrations import answer_shape, bounded, one_request, unreached, vendor_answer, vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
+from integrations.pagerduty.protocol.answers import ANSWERS
 from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 10.0
@@ -182,7 +183,8 @@ def _read(name: str, response: httpx2.Response, *, writes: bool) -> dict[str, An
         return _passing(name, "unreadable_answer", unknown=writes)
 
     data = vendor_answer.parsed(response.content, unreadable=unreadable)
-    if not isinstance(data, dict):
+    wanted = ANSWERS.get(name.removeprefix("pagerduty "), ())
+    if not isinstance(data, dict) or not answer_shape.fits(data, wanted):
         raise unreadable()
     return data
 

@@ -159,7 +159,7 @@ def test_events_are_sent_once_too(status: int) -> None:
 
 
 def test_a_request_says_who_asks_and_waits_ten_seconds_at_most() -> None:
-    wire, counting = wire_to(answering(200, {}))
+    wire, counting = wire_to(answering(200, {"incident": {"id": "Q1", "status": "triggered"}}))
     wire.call("POST", "/incidents", body=BODY)
     (request,) = counting.requests
     assert request.headers["authorization"] == "Token token=key"
@@ -169,7 +169,7 @@ def test_a_request_says_who_asks_and_waits_ten_seconds_at_most() -> None:
 
 
 def test_an_id_stays_in_its_place_in_the_address() -> None:
-    wire, counting = wire_to(answering(200, {}))
+    wire, counting = wire_to(answering(200, {"incident": {"id": "Q1", "status": "triggered"}}))
     wire.call("GET", "/incidents/{id}", id="../users?x=1#")
     assert counting.requests[0].url.raw_path == b"/incidents/..%2Fusers%3Fx%3D1%23"
 
@@ -177,11 +177,11 @@ def test_an_id_stays_in_its_place_in_the_address() -> None:
 def test_a_list_is_read_to_its_end() -> None:
     def page(request: httpx2.Request) -> httpx2.Response:
         offset = int(request.url.params["offset"])
-        users = [{"id": n} for n in range(offset, min(offset + PAGE, 250))]
+        users = [{"id": str(n)} for n in range(offset, min(offset + PAGE, 250))]
         return httpx2.Response(200, json={"users": users, "more": offset + PAGE < 250})
 
     wire, counting = wire_to(page)
-    assert [one["id"] for one in wire.pages("/users", of="users")] == list(range(250))
+    assert [one["id"] for one in wire.pages("/users", of="users")] == list(map(str, range(250)))
     assert len(counting.requests) == 3
 
 

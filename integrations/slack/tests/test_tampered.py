@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -17,15 +16,11 @@ from integrations.slack.adapter import files
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
+from integrations.tests import tampering
 from workflows.chat_port import Posted
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
-Way = tuple[str | int, ...]
-GONE: Final = object()
-STRANGE: Final[tuple[object, ...]] = (GONE, None, "", "odd", 35353, ["odd"], {"odd": "odd"})
-# What no result may contain: a value read as a text that is none.
-TAKEN: Final = ("'None'", "'35353'", "\"['odd']\"", "\"{'odd'")
 CARD: Final = Card("headline", "Checkout is slow", text="We are looking")
 SINCE: Final = datetime.now(UTC) - timedelta(minutes=5)
 
@@ -121,41 +116,14 @@ def begun() -> Begun:
     return Begun(slack, room, at)
 
 
-def ways(value: object, so_far: Way = ()) -> Iterator[Way]:
-    """Yield the way to every field of an answer, however deep; of a list, only into its first two items."""
-    if isinstance(value, dict):
-        for name, inside in value.items():
-            yield (*so_far, name)
-            yield from ways(inside, (*so_far, name))
-    elif isinstance(value, list):
-        for n, inside in enumerate(value[:2]):
-            yield (*so_far, n)
-            yield from ways(inside, (*so_far, n))
-
-
-def tampered(answer: dict[str, Any], way: Way, strange: object) -> dict[str, Any]:
-    """Return an answer with another value in one place."""
-    changed = deepcopy(answer)
-    inside: Any = changed
-    for step in way[:-1]:
-        inside = inside[step]
-    if strange is not GONE:
-        inside[way[-1]] = deepcopy(strange)
-    elif isinstance(inside, dict):
-        del inside[way[-1]]
-    return changed
-
-
 @pytest.mark.parametrize("named", sorted(CALLS))
 def test_no_field_of_another_type_is_taken_for_an_answer(begun: Begun, named: str) -> None:
     wire, room, at = Recorded(begun.slack), begun.room, begun.at
     CALLS[named](SlackChat(wire, identity=Identity(wire)), room, at)
     assert wire.answers
     for n, (method, answer) in enumerate(wire.answers):
-        for way in ways(answer):
-            for strange in STRANGE:
-                told = [*wire.answers[:n], (method, tampered(answer, way, strange)), *wire.answers[n + 1 :]]
-                again = Replayed(begun.slack, told)
-                with suppress(VendorError):
-                    result = CALLS[named](SlackChat(again, identity=Identity(again)), room, at)
-                    assert not [one for one in TAKEN if one in repr(result)], (method, way, strange, result)
+        for how, changed in tampering.tampered(answer):
+            again = Replayed(begun.slack, [*wire.answers[:n], (method, changed), *wire.answers[n + 1 :]])
+            with suppress(VendorError):
+                result = CALLS[named](SlackChat(again, identity=Identity(again)), room, at)
+                assert not tampering.taken(result), (method, how, result)

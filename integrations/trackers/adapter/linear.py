@@ -136,7 +136,7 @@ class LinearIssues:
         for _ in range(PAGES):
             page = self._ask(LOOK, "Changed", {**asked, "after": after})["issues"]
             found += [_status(one, self._accounts) for one in page["nodes"]]
-            after = page["pageInfo"]["endCursor"]
+            after = page["pageInfo"].get("endCursor")
             if not page["pageInfo"]["hasNextPage"]:
                 break
         return found[::-1]
