@@ -18,7 +18,7 @@ from config import env
 from config.broker import EFFECTS, EVIDENCE
 from config.celery import app, take_patiently
 from config.process import garbage, priority
-from incidents.claiming import keyed_executor
+from incidents.claiming import keyed_executor, stopping
 from incidents.outages import database_watch
 
 # A backlog of effects must not starve the processes that people wait for.
@@ -35,6 +35,7 @@ def main() -> int:
     garbage.share_one_arena()
     worker = made(queues)
     database_watch.hold_nothing_for_long()
+    signals.worker_shutting_down.connect(_stop, weak=False)
     signals.worker_ready.connect(_ready(NAMES[queues[0]]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 
@@ -67,6 +68,10 @@ def _asked() -> list[str]:
     if queue := parser.parse_args().queue:
         return [str(queue)]
     return [EFFECTS, EVIDENCE] if env.load().evidence_in_worker else [EFFECTS]
+
+
+def _stop(**_: object) -> None:
+    stopping.ask()
 
 
 def _ready(name: str) -> Callable[..., None]:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from incidents import lifecycle, timeline
-from incidents.claiming import rotation
+from incidents.claiming import rotation, stopping
 from incidents.claiming.recent import recently
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Participant, Person
@@ -97,7 +97,8 @@ def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
     if chat is None or _is_limited(at):
         return
     waiting, left = _unread_public(at=at) or _ids(_public()), PATIENCE
-    for pk in rotation.in_turn(waiting, at_once=at_once or max(len(waiting), 1), every_s=EVERY_S, at=at):
+    turn = rotation.in_turn(waiting, at_once=at_once or max(len(waiting), 1), every_s=EVERY_S, at=at)
+    for pk in stopping.until_asked(turn):
         channel = Resource.objects.select_related("incident").defer("incident__words").get(pk=pk)
         before = _read(channel)
         try:
@@ -184,7 +185,7 @@ def _look_at(chat: Chat, channels: Iterable[Resource], *, at: datetime, asks: Co
     ``asks`` holds the keys of channels whose privacy is checked even if no one joined.
     """
     done = 0
-    for channel in channels:
+    for channel in stopping.until_asked(channels):
         if not _look(chat, channel, at=at, asks=channel.pk in asks):
             break
         done += 1

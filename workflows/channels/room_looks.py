@@ -14,7 +14,7 @@ from typing import Final
 from django.db import connection, transaction
 
 from incidents import lifecycle, timeline
-from incidents.claiming import rotation
+from incidents.claiming import rotation, stopping
 from incidents.claiming.shared_clock import clock
 from incidents.models import Source
 from workflows import ports
@@ -51,7 +51,7 @@ def look_again(*, at: datetime) -> int:
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
         return 0
     found = 0
-    for channel_id in _turn(at=at):
+    for channel_id in stopping.until_asked(_turn(at=at)):
         try:
             found += look(chat, channel_id, at=at)
         except VendorError as error:

@@ -11,7 +11,7 @@ from typing import Final
 
 from django.db.models import Q, QuerySet
 
-from incidents.claiming import leases
+from incidents.claiming import leases, stopping
 from incidents.claiming.recent import not_looked_at, recently
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
@@ -41,7 +41,7 @@ def look_again(*, at: datetime) -> int:
     pages = _take(due(at=at), at_once=AT_ONCE, at=at) + _take(ended(at=at), at_once=ENDED_AT_ONCE, at=at)
     pages += _take(may_be_reopened(at=at), at_once=REOPENED_AT_ONCE, at=at)
     doubted, moved = twins.in_turn(pages, at=at), 0
-    for page in pages:
+    for page in stopping.until_asked(pages):
         try:
             moved += _check(pager, page, doubted=page.pk in doubted, at=at)
         except VendorError as error:

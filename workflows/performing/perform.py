@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from audit import log_ids, tracing
 from incidents import timeline
-from incidents.claiming import in_hand
+from incidents.claiming import in_hand, stopping
 from incidents.claiming.keyed_executor import begun, has_thread
 from incidents.outages import database_watch, spare_connections
 from workflows import pager_account, ports
@@ -90,7 +90,9 @@ def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool
     if not kinds:
         return done
     # Two effects that end at the same time do not see each other's records, so neither claims what waits for both.
-    while claimed := effect_queue.claim(incident_id, at=timezone.now(), limit=AT_ONCE, kinds=kinds):
+    while not stopping.is_asked() and (
+        claimed := effect_queue.claim(incident_id, at=timezone.now(), limit=AT_ONCE, kinds=kinds)
+    ):
         drain = _Drain(outside, kinds, side_by_side=side_by_side)
         drain.run(claimed)
         done |= drain.done
@@ -182,7 +184,8 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     if (effect.kind, effect.verb) not in PERFORMERS:
         effect_queue.put_back(work, until=timezone.now() + LEFT_TO_NEWER)
         return []
-    if until := rate_limits.blocked_until(effect.method, at=timezone.now()):
+    now = timezone.now()
+    if until := now if stopping.is_asked() else rate_limits.blocked_until(effect.method, at=now):
         effect_queue.put_back(work, until=until)
         return []
     # It may have waited long for a thread.
@@ -317,4 +320,5 @@ def _is_elsewhere(work: Work) -> bool:
 
 def _recorded(work: Work, outcome: Outcome, kinds: Sequence[str]) -> list[Work]:
     with _recording.turn(work.effect.rank):
-        return effect_queue.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE, kinds=kinds)
+        claim_more = 0 if stopping.is_asked() else AT_ONCE
+        return effect_queue.record_done(work, outcome, at=timezone.now(), claim_more=claim_more, kinds=kinds)
