@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import socket
 import ssl
 import struct
@@ -208,11 +210,26 @@ def no_such_name() -> Iterator[str]:
         yield f"https://{NAME}:443"
 
 
+@contextmanager
+def short_of(lacks: int) -> Iterator[str]:
+    """Have no connection begin, because this machine lacks something for it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, pytest.MonkeyPatch.context() as patch:
+
+        def fails(*_: object, **__: object) -> None:
+            raise OSError(lacks, os.strerror(lacks))
+
+        patch.setattr(socket.socket, "connect", fails)
+        yield f"https://{NAME}:{listening.getsockname()[1]}"
+
+
 def ways(certificates: Certificates) -> dict[str, Callable[[], object]]:
     """Return the faults by name."""
     return {
         "nobody listens": nobody,
         "the name is not resolved": no_such_name,
+        "no file is left": lambda: short_of(errno.EMFILE),
+        "no file is left on this machine": lambda: short_of(errno.ENFILE),
+        "no port is left": lambda: short_of(errno.EADDRNOTAVAIL),
         "the handshake hangs": lambda: serving(hangs),
         "the handshake is reset": lambda: serving(resets),
         "no TLS is spoken": lambda: serving(speaks_no_tls),
@@ -229,7 +246,8 @@ def ways(certificates: Certificates) -> dict[str, Callable[[], object]]:
 WRONG: Final = tuple(ways(Certificates(Path(), Path(), Path(), Path())))
 UNTRUSTED: Final = {"expired": "expired", "another name": "not valid for", "unknown": "self-signed"}
 UNRESOLVED: Final = "the name is not resolved"
-NEVER_SENT: Final = {"nobody listens", UNRESOLVED, *UNTRUSTED}
+SHORT: Final = {one for one in WRONG if one.startswith("no ") and " left" in one}
+NEVER_SENT: Final = {"nobody listens", UNRESOLVED, *SHORT, *UNTRUSTED}
 
 
 WAITED_FOR: Final = {"the handshake hangs", "no answer", "the head trickles", "the answer trickles"}
@@ -279,6 +297,7 @@ def test_it_is_tried_again_and_said_what_is_wrong(
     assert ("certificate" in error.says) == (wrong in UNTRUSTED), error.says
     assert UNTRUSTED.get(wrong, "") in error.says
     assert ("DNS" in error.says) == (wrong == UNRESOLVED), error.says
+    assert ("This machine has no" in error.says) == (wrong in SHORT), error.says
     assert not error.unknown or wrong not in NEVER_SENT
     assert TOKEN not in f"{error.says} {caplog.text}"
     assert "Traceback" not in caplog.text
