@@ -16,6 +16,12 @@ def blocked_until(method: str, *, at: datetime) -> datetime | None:
     return until if until is not None and until > clock.at(at) else None
 
 
+def waits_until(method: str, *, at: datetime) -> datetime | None:
+    """Return until when any process knows a method to be blocked."""
+    limits = Limit.objects.filter(method=method, blocked_until__gt=clock.at(at))
+    return limits.values_list("blocked_until", flat=True).order_by("-blocked_until").first()
+
+
 def block(port: str, called: str, method: str, *, until: datetime) -> None:
     """Block the method that was called, and the effect's method if that stands for several calls."""
     methods = {called, method} if port in {"pager", "tracker"} else {called}

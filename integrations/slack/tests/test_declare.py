@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType
 from incidents.policies import types
 from integrations.profilers.profiler import ListedProfiler
 from integrations.profilers.sources import Listed
+from integrations.slack.listeners.incident import room_words
 from integrations.slack.tests.door import Door
 from workflows import ports
+from workflows.models import Limit
 from workflows.usergroups import workspace_cache
 
 
@@ -24,6 +28,21 @@ def test_a_title_alone_declares(door: Door, word: str) -> None:
         f"Declared *checkout is slow* as Ambiguous: <http://testserver/incidents/{incident.codename}/|{incident.codename}>.\n"
         "Its channel opens in a moment, and you are invited to it."
     )
+
+
+@pytest.mark.parametrize("left_s", [-30, 10, 45, 290])
+@pytest.mark.parametrize("type", ["", "security: "])
+def test_a_channel_that_waits_for_a_rate_limit_is_not_said_to_open_in_a_moment(
+    door: Door, type: str, left_s: int
+) -> None:
+    until = timezone.now() + timedelta(seconds=left_s)
+    Limit.objects.create(vendor="chat", method="conversations.create", blocked_until=until)
+    said = door.command("ann", f"declare {type}checkout is slow")
+    waits = left_s > room_words.A_MOMENT.total_seconds()
+    assert ("in a moment" in said) == (not waits)
+    assert ("rate limiting" in said) == waits
+    assert (f"<!date^{int(until.timestamp())}^" in said) == waits
+    assert "you are invited to it" in said
 
 
 def test_declaring_asks_slack_nothing_before_it_is_acknowledged(door: Door) -> None:
