@@ -28,6 +28,10 @@ MENDS: Final[Mapping[str, str]] = {
 }
 READ_ONLY: Final = "PostgreSQL is read-only, so nothing can be recorded: `manage.py doctor` says why."
 LOCKED_OUT: Final = "PostgreSQL is running, but refuses new connections: `manage.py doctor` says why."
+ENDED: Final = (
+    "PostgreSQL answers, but ended Firekind's query: someone may hold a lock, or cancel queries."
+    " pg_blocking_pids() names the session in the way."
+)
 REFUSED: Final = "PostgreSQL answers, but rejects Firekind's queries: `manage.py doctor` says why."
 # Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
@@ -46,7 +50,9 @@ def ready(request: HttpRequest) -> JsonResponse:
     try:
         fine |= _of_the_database(mends)
     except Error as error:
-        if not database_watch.is_to_blame(error):
+        if database_watch.has_ended(error):
+            mends[DATABASE] = ENDED
+        elif not database_watch.is_to_blame(error):
             mends[DATABASE] = REFUSED
     if database_watch.is_away() and database_watch.refuses():
         mends[DATABASE] = LOCKED_OUT

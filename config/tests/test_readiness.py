@@ -12,6 +12,7 @@ from django.utils import timezone
 from config.http import readiness
 from config.process import broker_probe
 from incidents.outages import database_watch, migrated
+from incidents.tests.ended import CUT_SHORT, ended
 from workflows.status import workers
 
 
@@ -106,3 +107,17 @@ def test_a_database_that_refuses_is_not_said_to_be_away(client: Client) -> None:
     parts = answer.json()["parts"]
     assert parts["database"]["mend"] == readiness.REFUSED
     assert parts["worker"]["mend"] == readiness.UNKNOWN
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", sorted(CUT_SHORT))
+def test_a_database_that_ends_a_statement_is_not_said_to_be_away(client: Client, state: str) -> None:
+    """As while someone holds a lock: the server answers, and no one is told to start it."""
+    at, happened = 0, True
+    while happened:
+        with ended(state, at=at) as seen:
+            parts = client.get("/ready").json()["parts"]
+        at, happened = at + 1, seen.happened
+        assert parts["database"] in ({"ok": True}, {"ok": False, "mend": readiness.ENDED})
+        assert happened == (parts["database"] != {"ok": True})
+    assert at > 2
