@@ -374,7 +374,8 @@ def _marks(message: Mapping[str, Any]) -> tuple[str, str]:
     if metadata.get("event_type") != EVENT_TYPE:
         return "", ""
     payload = metadata.get("event_payload") or {}
-    return str(payload.get("mark") or ""), str(payload.get("alike") or "")
+    mark, alike = (one if isinstance(one, str) else "" for one in (payload.get("mark"), payload.get("alike")))
+    return mark, alike
 
 
 def _topic(text: str) -> str:

@@ -14,7 +14,7 @@ _TOPIC: Final = f"{_MANAGE} channels:write.topic groups:write.topic im:write.top
 _NEXT: Final = "response_metadata.next_cursor"
 _MESSAGES: Final = f"""
     messages[].ts! messages[].text messages[].user messages[].bot_id messages[].subtype messages[].reply_count#
-    messages[].metadata.event_type messages[].metadata.event_payload.mark messages[].metadata.event_payload.alike
+    messages[].metadata.event_type messages[].metadata.event_payload.*
     messages[].files[].id {_NEXT}
 """
 

@@ -48,7 +48,7 @@ MESSAGES: Final[dict[str, MethodRule]] = {
             slack_connect_file_upload_sharing_blocked streaming_state_conflict team_not_found
             too_many_attachments unable_to_share_files update_failed
         """,
-        answer="channel! ts!",
+        answer="channel ts",
     ),
     "chat.delete": writes(
         "t3",
@@ -165,7 +165,7 @@ MESSAGES: Final[dict[str, MethodRule]] = {
             not_implemented parent_with_link permission_denied slack_connect_blocked_file_type
             slack_connect_clip_sharing_blocked slack_connect_file_upload_sharing_blocked
         """,
-        answer="bookmark.id!",
+        answer="bookmark.id",
     ),
     "bookmarks.remove": writes(
         "t2",

@@ -81,7 +81,7 @@ PEOPLE: Final[dict[str, MethodRule]] = {
             failed_for_some_users invalid_users missing_argument no_such_subteam no_users_provided
             permission_denied plan_upgrade_required subteam_max_users_exceeded
         """,
-        answer="usergroup.id!",
+        answer="usergroup.id",
     ),
     "usergroups.enable": writes(
         "t2",

@@ -127,3 +127,14 @@ def test_no_field_of_another_type_is_taken_for_an_answer(begun: Begun, named: st
             with suppress(VendorError):
                 result = CALLS[named](SlackChat(again, identity=Identity(again)), room, at)
                 assert not tampering.taken(result), (method, how, result)
+
+
+def test_what_another_app_puts_into_its_messages_is_not_in_the_way_of_finding_ours(begun: Begun) -> None:
+    wire = Recorded(begun.slack)
+    chat = SlackChat(wire, identity=Identity(wire))
+    found = chat.find_post(begun.room, marks=["m1"], since=SINCE)
+    ((method, answer),) = [one for one in wire.answers if one[0] == "conversations.history"]
+    other = {"ts": "1700000000.000100", "text": "", "metadata": {"event_type": "task", "event_payload": {"mark": 5}}}
+    again = Replayed(begun.slack, [(method, {**answer, "messages": [other, *answer["messages"]]})])
+    assert found is not None
+    assert SlackChat(again, identity=Identity(again)).find_post(begun.room, marks=["m1"], since=SINCE) == found
