@@ -17,7 +17,7 @@ from audit import log_ids
 from incidents import hints, lifecycle
 from incidents.claiming import apart
 from incidents.claiming.glance import acts_on
-from incidents.claiming.keyed_executor import Aside, Lane
+from incidents.claiming.keyed_executor import Lane
 from incidents.claiming.recent import Pause
 from incidents.drills import replays
 from incidents.lifecycle import misses
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 PAUSE_S = 15
 PATIENCE_S = 5  # for the first read of a workspace, without which no one can be brought in
 # Incidents that one worker handles at once, per port: messages and sweeps only say which incident it is.
-LANES: Final = {"chat": 16, "pager": 8, "tracker": 4}
+LANES: Final = {"chat": 24, "pager": 16, "tracker": 6}
 TICKETS_AT_ONCE: Final = 2
 CAPTURES_AT_ONCE = 12  # incidents that one evidence worker captures for; each mostly waits for its source
 FRESH_S = 30  # a hint that waited longer than this is left to the sweep
@@ -89,7 +89,7 @@ def drain(incident_id: int) -> None:
 
 def _perform(port: str, incident_id: int) -> None:
     if "member" in perform.drain(incident_id, port=port):
-        keep_groups()  # members were already invited
+        _grouping.ask("groups")  # members were already invited
 
 
 @shared_task
@@ -105,7 +105,9 @@ def _measure(port: str, incident_id: int) -> None:
 
 
 _lanes: Final = {port: Lane(partial(_perform, port), at_once=most, name=f"{port} lane") for port, most in LANES.items()}
-_measuring: Final = {port: Aside(partial(_measure, port), at_once=CAPTURES_AT_ONCE) for port in perform.IN_FLIGHT}
+_measuring: Final = {
+    port: Lane(partial(_measure, port), at_once=CAPTURES_AT_ONCE, name=f"{port} evidence") for port in perform.IN_FLIGHT
+}
 
 
 # What a sweep does besides effects, by the name of what is waiting.
@@ -278,6 +280,14 @@ def keep_groups() -> None:
     """Keep user groups in line with on-call; one query while no group is due."""
     if ports.chat() is not None and sync.due(at=timezone.now()):
         _sync_groups()
+
+
+def _keep_groups(_: str) -> None:
+    keep_groups()
+
+
+# Apart from the lanes of incidents: groups may be silent while everything else is answered.
+_grouping: Final = Lane(_keep_groups, at_once=1, name="groups")
 
 
 def _sync_groups() -> None:

@@ -18,6 +18,7 @@ from audit import log_ids, tracing
 from incidents import timeline
 from incidents.claiming import in_hand, stopping
 from incidents.claiming.keyed_executor import begun, has_thread
+from incidents.claiming.shared_clock import clock
 from incidents.outages import database_watch, spare_connections
 from workflows import pager_account, ports
 from workflows.effects import (
@@ -34,6 +35,7 @@ from workflows.effects.failing import abandoned, failures
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect, Page
+from workflows.performing.method_slots import MethodSlots
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
 from workflows.planning.actions import CREATE, EFFECTS, KINDS
@@ -43,16 +45,20 @@ from workflows.ports import VendorError
 log = logging.getLogger(__name__)
 
 # Concurrent calls per worker process and port: most only wait, and an unresponsive vendor holds up no other.
-IN_FLIGHT: Final = {"chat": 24, "pager": 12, "tracker": 6, "profiler": 12}
+IN_FLIGHT: Final = {"chat": 32, "pager": 24, "tracker": 8, "profiler": 12}
+# Of these, calls of one method, or of one source of profiles: an unresponsive method holds up no other.
+OF_A_METHOD: Final = {"chat": 8, "pager": 8, "tracker": 3, "profiler": 4}
 AT_ONCE = 16  # effects of one incident that are claimed together
 RECORD_AT_ONCE = 2
 HEAD_START_S = 0.005  # for the longest chain
+NO_SLOT = timedelta(seconds=2)  # until an effect of a silent method is tried again
 LEFT_TO_NEWER = timedelta(seconds=15)  # effects that only a newer version, running alongside this one, can perform
 
 Outside = Mapping[str, Any]  # the adapter behind each port, by the port's name
 
 _recording = Turns(RECORD_AT_ONCE)
 _pools: Final = {port: ThreadPoolExecutor(most, thread_name_prefix=port) for port, most in IN_FLIGHT.items()}
+_slots: Final = {port: MethodSlots(most) for port, most in OF_A_METHOD.items()}
 
 
 def asked(incident_id: int, *, queue: str = EFFECTS) -> set[str]:
@@ -182,30 +188,48 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     """
     effect = work.effect
     if (effect.kind, effect.verb) not in PERFORMERS:
-        effect_queue.put_back(work, until=timezone.now() + LEFT_TO_NEWER)
+        effect_queue.put_back(work, until=clock.at(timezone.now()) + LEFT_TO_NEWER)
         return []
     now = timezone.now()
     if until := now if stopping.is_asked() else rate_limits.blocked_until(effect.method, at=now):
         effect_queue.put_back(work, until=until)
         return []
-    # It may have waited long for a thread.
-    at = timezone.now()
-    if not effect_queue.CLAIMS.still_held(effect, at=at) or abandoned.has_moved_on(work, at=at):
-        return []
-    if effect.unanswered > failures.UNANSWERED:
-        failures.record_error(work, _endless(effect.method), at=timezone.now())
-        return []
-    if KINDS[effect.kind].queue != EFFECTS:
-        timeline.nudge_readers(effect.incident_id)  # a slow effect shows as started
-    spare_connections.give_back()
-    failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
-    outcome = _called(port, work)
+    with _slots[KINDS[effect.kind].port].one(_waits_for(work)) as is_free:
+        if is_free:
+            outcome = _asked(port, work)
+        else:
+            effect_queue.put_back(work, until=clock.at(timezone.now()) + NO_SLOT)
+            outcome = None
     if outcome is None:
         return []
     failpoints.point(failpoints.AFTER_CALL, kind=effect.kind)
     claimed = _recorded(work, outcome, kinds)
     failpoints.point(failpoints.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _waits_for(work: Work) -> tuple[str, ...]:
+    """Return what an effect waits for: a method or a source, and whether it first asks what is there."""
+    effect = work.effect
+    looks = work.unsure and (effect.kind, effect.verb) in LOOKERS
+    return effect.method, str(effect.spec.get("source", "")), "look" if looks else ""
+
+
+def _asked(port: Any, work: Work) -> Outcome | None:
+    """Call the vendor if the effect is still ours and wanted; return None if nothing is to be recorded as done."""
+    effect = work.effect
+    # It may have waited long for a thread.
+    at = timezone.now()
+    if not effect_queue.CLAIMS.still_held(effect, at=at) or abandoned.has_moved_on(work, at=at):
+        return None
+    if effect.unanswered > failures.UNANSWERED:
+        failures.record_error(work, _endless(effect.method), at=timezone.now())
+        return None
+    if KINDS[effect.kind].queue != EFFECTS:
+        timeline.nudge_readers(effect.incident_id)  # a slow effect shows as started
+    spare_connections.give_back()
+    failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
+    return _called(port, work)
 
 
 def _called(port: Any, work: Work) -> Outcome | None:
