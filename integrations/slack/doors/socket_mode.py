@@ -21,6 +21,7 @@ from incidents.claiming.patient_threads import NoThread, PatientThreads
 from incidents.outages import answer_time, database_watch
 from integrations.slack.adapter.wire import DirectClient
 from integrations.slack.doors import bolt
+from integrations.slack.doors.overtime import Overtime
 from integrations.slack.interaction import afterwards
 from integrations.slack.protocol import payload_validation
 from integrations.slack.protocol.setup import Setup
@@ -28,7 +29,9 @@ from integrations.slack.protocol.setup import Setup
 log = logging.getLogger(__name__)
 
 EVENTS: Final = "events_api"
+PEOPLE: Final = {"slash_commands", "interactive"}
 EVENTS_AT_ONCE: Final = 4
+PEOPLE_AT_ONCE: Final = 10
 PING_S: Final = 1.0
 SLACK_WAITS_S: Final = 2.8  # of the three seconds, less the way back
 
@@ -53,6 +56,8 @@ class TimedClient(SocketModeClient):
         super().__init__(app_token, logger=log, web_client=web_client, ping_interval=10)  # as Bolt would
         self._pings = IntervalRunner(self._ping, PING_S).start()
         self._events = PatientThreads(EVENTS_AT_ONCE, thread_name_prefix="socket event")
+        self._people = PatientThreads(PEOPLE_AT_ONCE, thread_name_prefix="socket command")
+        self._overtime = Overtime()
 
     def enqueue_message(self, message: str) -> None:
         """Note with a message until when it has to be answered. Called as it is read, in the order of the socket."""
@@ -63,21 +68,41 @@ class TimedClient(SocketModeClient):
     def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
         """Handle a message, and wait for nothing beyond its time.
 
-        Events have all the time, and threads of their own, as over HTTP: however many wait, commands do not.
+        Events have all the time, and threads of their own, as over HTTP: however many wait, commands do not. If no
+        thread could begin what a person asked for in time, they are told so, and nothing is done later.
         """
         assert isinstance(raw_message, SocketMessage)
-        if message.get("type") == EVENTS:
-            try:
-                self._events.submit(super().run_message_listeners, message, raw_message)
-            except NoThread:
-                log.warning("an event is not taken: no thread could be started; Slack sends it again")
+        kind = message.get("type")
+        if kind not in PEOPLE and kind != EVENTS:
+            super().run_message_listeners(message, raw_message)
             return
+        try:
+            if kind == EVENTS:
+                self._events.submit(super().run_message_listeners, message, raw_message)
+                return
+            work = self._people.submit(self._in_time, message, raw_message)
+        except NoThread:
+            if kind == EVENTS:
+                log.warning("an event is not taken: no thread could be started; Slack sends it again")
+            else:
+                self._too_late(message, raw_message)
+            return
+        self._overtime.note(work, ends_at=raw_message.ends_at, otherwise=lambda: self._too_late(message, raw_message))
+
+    def _in_time(self, message: dict[str, Any], raw_message: SocketMessage) -> None:
         with answer_time.until(raw_message.ends_at):
             super().run_message_listeners(message, raw_message)
 
+    def _too_late(self, message: dict[str, Any], raw_message: SocketMessage) -> None:
+        """Let Bolt answer when no time is left: it says so, and does nothing."""
+        with answer_time.until(time.monotonic()):
+            super().run_message_listeners(message, raw_message)
+
     def close(self) -> None:
-        """End it, pings included, once events that were taken are handled."""
+        """End it, pings included, once what was taken is handled."""
         self._pings.shutdown()  # type: ignore[no-untyped-call]  # the library's
+        self._people.shutdown()
+        self._overtime.end()
         self._events.shutdown()
         super().close()
 

@@ -101,6 +101,7 @@ class Heard:
     def __init__(self) -> None:
         self.left_s: dict[str, float] = {}
         self.let_go = threading.Event()
+        self.hung = 0
         app = App(
             name="late",
             signing_secret="unused",
@@ -113,7 +114,8 @@ class Heard:
         self.handler = socket_mode.Handler(app, "xapp-test", web_client=WebClient())
 
     def _note(self, body: dict[str, Any], ack: Ack) -> None:
-        if body["text"].startswith("hangs"):
+        if body["text"].startswith("hangs") and answer_time.left_s():
+            self.hung += 1
             assert self.let_go.wait(60)
         self.left_s[body["text"]] = answer_time.left_s()
         ack()
@@ -152,6 +154,21 @@ def test_however_many_events_hang_a_command_is_answered(far: FarEnd, heard: Hear
     assert [one["envelope_id"] for one in far.acknowledged] == ["meanwhile"]
     heard.let_go.set()
     until(lambda: len(far.acknowledged) == 31, what="an event is not acknowledged")
+
+
+def test_however_many_requests_hang_a_command_is_answered_in_time_and_not_done_later(far: FarEnd, heard: Heard) -> None:
+    for n in range(30):
+        typed(far, f"hangs {n}")
+    typed(far, "meanwhile")
+    happened(far, "event")
+    until(lambda: {"meanwhile", "event"} <= set(heard.left_s), what="it waits for those that hang")
+    assert heard.left_s["meanwhile"] == 0, "it could not begin in time"
+    until(lambda: len(far.acknowledged) == 32 - heard.hung, what="one that did not begin is not answered")
+    assert len({one["envelope_id"] for one in far.acknowledged}) == len(far.acknowledged)
+    heard.let_go.set()
+    until(lambda: len(far.acknowledged) == 32, what="one that hung is not acknowledged")
+    typed(far, "after")
+    until(lambda: heard.left_s.get("after"), what="there is no thread for it")
 
 
 def test_what_was_typed_while_nothing_arrived_has_no_time_left(
