@@ -112,7 +112,7 @@ def _wait(evidence: Evidence, error: StorageError) -> None:
     now, is_new = timezone.now(), evidence.says != error.says
     if is_new:
         log.warning("evidence %s waits for the storage: %s", evidence.pk, error)
-    if now - evidence.added_at > (MISSED if isinstance(error, NotStored) else PATIENCE):
+    if clock.at(now) - evidence.added_at > (MISSED if isinstance(error, NotStored) else PATIENCE):
         _end(evidence, State.FAILED, says=GONE if isinstance(error, NotStored) else LATE.format(error.says))
         return
     waits = CLAIMS.mine(evidence).update(leased_until=clock.at(now) + AGAIN, unanswered=0, says=error.says)

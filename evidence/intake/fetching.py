@@ -14,6 +14,7 @@ from evidence.models import Evidence
 from evidence.models.evidence import State
 from evidence.profile.errors import Unreadable
 from incidents import lifecycle
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person
 
@@ -58,7 +59,7 @@ def expect(
             return None
         origin = {"via": via, "ref": ref, "file_name": name}
         said = rules.title(title or name or "Evidence")
-        found = Evidence(incident=now, title=said, origin=origin, phase=phase, added_by=by, added_at=at)
+        found = Evidence(incident=now, title=said, origin=origin, phase=phase, added_by=by, added_at=clock.at(at))
         return receiving.add(found, by=by)
 
 

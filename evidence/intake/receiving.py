@@ -21,6 +21,7 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, Phase, State
 from incidents import lifecycle, timeline
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
 
@@ -99,7 +100,7 @@ def receive(
         original=stored.key,
         size=stored.size,
         added_by=by,
-        added_at=at,
+        added_at=clock.at(at),
     )
     try:
         with transaction.atomic():
@@ -158,7 +159,7 @@ def add_link(
         link=url,
         origin={"via": via},
         added_by=by,
-        added_at=at,
+        added_at=clock.at(at),
         read_at=at,
     )
     with rules.changing(incident, by=by):

@@ -19,6 +19,8 @@ from evidence.models import Token
 from evidence.models.token import Scope, evidence_alone
 from incidents import lifecycle
 from incidents.audited import audit_notes
+from incidents.claiming.recent import is_recent
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person
 from incidents.written_rows import WrittenRows
@@ -83,7 +85,7 @@ def issue(
         hash=_hash(secret),
         hint=secret[-4:],
         created_at=at,
-        expires_at=at + (lasts or (FOR_AN_INCIDENT if incident else PERSONAL)),
+        expires_at=clock.at(at) + (lasts or (FOR_AN_INCIDENT if incident else PERSONAL)),
     )
     audit_notes.note("token-made", by=person, about=_about(token), **_said(token))
     return Issued(token, secret)
@@ -96,14 +98,14 @@ def find(secret: str, *, at: datetime) -> Token | None:
     """
     if not SHAPE.fullmatch(secret):
         return None
-    digest = _hash(secret)
-    token = TOKEN.first(WORKING, [digest, at])
+    digest, now = _hash(secret), clock.at(at)
+    token = TOKEN.first(WORKING, [digest, now])
     if token is None or not hmac.compare_digest(token.hash, digest) or not _is_here(token.person):
         return None
     if token.last_used_at is None:
         audit_notes.once(f"token-used:{token.pk}", "token-used", by=token.person, about=_about(token), **_said(token))
-    if token.last_used_at is None or token.last_used_at < at - USED_EVERY:
-        Token.objects.filter(pk=token.pk).update(last_used_at=at)
+    if token.last_used_at is None or not is_recent(token.last_used_at, at=now, within=USED_EVERY):
+        Token.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
 
 
@@ -132,7 +134,7 @@ def revoke(token_id: int, *, by: Person, at: datetime) -> bool:
 
 
 def _live(*, at: datetime) -> QuerySet[Token]:
-    return Token.objects.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
+    return Token.objects.filter(Q(expires_at=None) | Q(expires_at__gt=clock.at(at)), revoked_at=None)
 
 
 def _is_here(person: Person) -> bool:

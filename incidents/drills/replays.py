@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from incidents import timeline, visibility
 from incidents.claiming import apart
+from incidents.claiming.shared_clock import clock
 from incidents.drills import pacing
 from incidents.drills.pacing import Pace, PastEntry, Step
 from incidents.lifecycle import declaring, redaction, rules
@@ -54,8 +55,8 @@ def start(
             speed=speed,
             silence_s=SILENCE_S,
             thinking_s=THINKING_S,
-            shown_at=at,
-            due_at=at,
+            shown_at=clock.at(at),
+            due_at=clock.at(at),
         )
     return drill
 
@@ -85,13 +86,13 @@ def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, so
 
 def advance(*, at: datetime) -> int:
     """Show what is due in every replay; return how many advanced. Running it again shows nothing twice."""
-    found = due(at).order_by("due_at").select_related("incident").defer("incident__words")
+    found = due(clock.at(at)).order_by("due_at").select_related("incident").defer("incident__words")
     return apart.each(found[:AT_MOST], lambda one: _play(one.incident, by=None, at=at), what="replays")
 
 
-def due(at: datetime) -> QuerySet[Replay]:
-    """Return the replays that have something to show."""
-    return Replay.objects.filter(due_at__lte=at, incident__active=True)
+def due(now: datetime) -> QuerySet[Replay]:
+    """Return the replays that have something to show, by the clock that all processes share."""
+    return Replay.objects.filter(due_at__lte=now, incident__active=True)
 
 
 def steps_of(replay: Replay) -> tuple[Step, ...]:
@@ -117,10 +118,10 @@ def _play(drill: Incident, *, by: Person | None, at: datetime, brings_forward: b
         if why := _barrier(now, past):
             _end(now, replay, why, at=at)
             return True
-        planned = steps_of(replay)
-        found = list(pacing.due(planned, shown=replay.shown, shown_at=replay.shown_at, at=at))
+        planned, shared = steps_of(replay), clock.at(at)
+        found = list(pacing.due(planned, shown=replay.shown, shown_at=replay.shown_at, at=shared))
         if brings_forward and not found:
-            found = [(step, at) for step in planned[replay.shown : replay.shown + 1]]
+            found = [(step, shared) for step in planned[replay.shown : replay.shown + 1]]
         _show(now, past, [step for step, _ in found], at=at)
         replay.shown += len(found)
         replay.shown_at = found[-1][1] if found else replay.shown_at

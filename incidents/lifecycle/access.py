@@ -12,6 +12,7 @@ from django.utils import timezone
 import audit
 from incidents import timeline, visibility
 from incidents.claiming import leases
+from incidents.claiming.shared_clock import clock
 from incidents.drills import agreement
 from incidents.lifecycle import misses, rules
 from incidents.lifecycle.people import set_role, take_part
@@ -46,8 +47,9 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
     if not person.can_join:
         raise rules.Refused(f"{person.kept_out} cannot request access. Ask someone you work with to bring you in.")
     because = _reason(because)
+    now, named = clock.at(at), codename.strip().lower()[:80] or "-"
     with connection.cursor() as cursor:
-        cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY, at + EVERY])
+        cursor.execute(_KNOCK, [person.pk, now, named, because, now - EVERY, now + EVERY])
         if cursor.fetchone() is None:
             raise rules.Refused(_too_soon(person, at=at))
 
@@ -251,7 +253,7 @@ def _reason(because: str) -> str:
 
 def _too_soon(person: Person, *, at: datetime) -> str:
     again = Knock.objects.get(person=person).at + EVERY
-    minutes = max(1, -(-int((again - at).total_seconds()) // 60))
+    minutes = max(1, -(-int((again - clock.at(at)).total_seconds()) // 60))
     unit = "minute" if minutes == 1 else "minutes"
     return (
         f"You requested access at {timezone.localtime(again - EVERY):%H:%M %Z}. You can send one request every 15 "

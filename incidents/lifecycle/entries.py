@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db.models import Q
 
 from incidents import event_kinds, timeline
+from incidents.claiming.shared_clock import clock
 from incidents.followups import folding
 from incidents.lifecycle import rules, stating
 from incidents.lifecycle.to_do import followups
@@ -256,7 +257,7 @@ def _due_without_it(incident: Incident, *, at: datetime) -> datetime | None:
         return incident.update_due_at
     due = rules.next_update_at(incident, at=last.at)
     told = Event.objects.filter(incident=incident, kind="due", n__gt=last.n).exists()
-    return None if told and due is not None and due <= at else due
+    return None if told and due is not None and due <= clock.at(at) else due
 
 
 def take_back(
@@ -274,7 +275,7 @@ def take_back(
 def update_fell_due(incident: Incident, *, at: datetime) -> bool:
     """Record once that the promised status update is overdue; return whether it was recorded now."""
     with rules.changing(incident, by=None) as now:
-        if now.update_due_at is None or now.update_due_at > at or not now.is_active:
+        if now.update_due_at is None or now.update_due_at > clock.at(at) or not now.is_active:
             return False
         every = now.policy.update_every_min
         text = f"A status update is due: {now.policy.name} asks for one every {every} minutes."

@@ -13,6 +13,7 @@ from django.db.models import Max
 from audit import tracing
 from incidents import codenames, hints, still_seen, timeline, visibility
 from incidents.claiming import turns
+from incidents.claiming.shared_clock import clock
 from incidents.models import Codename, Event, Incident, Person
 
 TITLE_CHARS = 200
@@ -168,9 +169,12 @@ def must_be_active(incident: Incident, verb: str) -> None:
 
 
 def next_update_at(incident: Incident, *, at: datetime) -> datetime | None:
-    """Return when the next status update is due by the policy, or None if it asks for none."""
+    """Return when the next status update is due by the policy, or None if it asks for none.
+
+    It is a moment of the clock that all processes share.
+    """
     every = incident.policy.update_every_min
-    return at + timedelta(minutes=every) if every and incident.is_active else None
+    return clock.at(at) + timedelta(minutes=every) if every and incident.is_active else None
 
 
 def title(text: str) -> str:

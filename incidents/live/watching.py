@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from incidents import visibility
 from incidents.claiming.patient_threads import NoThread, PatientThreads
+from incidents.claiming.shared_clock import clock
 from incidents.models import Event, Person
 
 log = logging.getLogger(__name__)
@@ -126,7 +127,7 @@ def allowed_of(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
 def _going_on(sessions: set[str]) -> set[str]:
     """Return the sessions that have not ended."""
     rows: Any = import_module(settings.SESSION_ENGINE).SessionStore.get_model_class().objects
-    found = rows.filter(session_key__in=sessions, expire_date__gt=timezone.now())
+    found = rows.filter(session_key__in=sessions, expire_date__gt=clock.at(timezone.now()))
     return set(found.values_list("session_key", flat=True))
 
 

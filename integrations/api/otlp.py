@@ -22,6 +22,7 @@ from evidence.intake import receiving, storage
 from evidence.models import Evidence, Token
 from evidence.models.token import Scope
 from incidents import lifecycle
+from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
 from integrations.api import admitting, asking, wire
 from integrations.api.wire import NotProtobuf, TooManyFields
@@ -120,7 +121,7 @@ def _meant(request: HttpRequest, token: Token, about: dict[str, str]) -> Inciden
 
 
 def _check_pace(incident: Incident, token: Token) -> None:
-    lately = timezone.now() - timedelta(minutes=1)
+    lately = clock.at(timezone.now()) - timedelta(minutes=1)
     pushed = Evidence.objects.filter(incident=incident, added_at__gt=lately, origin__token=token.pk)
     if pushed.count() >= A_MINUTE:
         raise PushRefused(429, f"More than {A_MINUTE} pushes a minute: people are notified of each one.")

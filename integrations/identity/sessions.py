@@ -14,6 +14,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.backends.base import UpdateError
 from django.utils import timezone
 
+from incidents.claiming.shared_clock import clock
 from incidents.outages import database_watch
 from incidents.written_rows import WrittenRows
 from integrations.identity.models import Session
@@ -33,7 +34,7 @@ class SessionStore(db.SessionStore):
         return Session
 
     def _get_session_from_db(self) -> Session | None:
-        found = SESSION.first(UNENDED, [self.session_key, timezone.now()])
+        found = SESSION.first(UNENDED, [self.session_key, now()])
         if found is None:
             self._session_key = None
         return found
@@ -59,13 +60,18 @@ class SessionStore(db.SessionStore):
         """Return when the session expires if it is not used again."""
         began, seen = moment(self.get(BEGAN)), moment(self.get(SEEN))
         if SESSION_KEY not in self or began is None or seen is None:
-            return timezone.now() + UNKNOWN_LASTS
+            return now() + UNKNOWN_LASTS
         rules = settings.FIREKIND.sign_in
         return min(began + rules.lasts, seen + rules.idle)
 
     def get_expiry_age(self, **kwargs: Any) -> int:
         """Return the seconds until it expires."""
-        return max(0, int((self.get_expiry_date() - timezone.now()).total_seconds()))
+        return max(0, int((self.get_expiry_date() - now()).total_seconds()))
+
+
+def now() -> datetime:
+    """Return the time by the clock that all hosts share: a session may be read on another one."""
+    return clock.at(timezone.now())
 
 
 def moment(seconds: float | None) -> datetime | None:
@@ -75,7 +81,7 @@ def moment(seconds: float | None) -> datetime | None:
 
 def of(user_id: int) -> Any:
     """Return a person's live sessions, the most recently used first."""
-    return Session.objects.filter(user=user_id, expire_date__gt=timezone.now()).order_by("-seen_at")
+    return Session.objects.filter(user=user_id, expire_date__gt=now()).order_by("-seen_at")
 
 
 def end(user_id: int, *, but: str | None = None) -> int:
@@ -85,4 +91,4 @@ def end(user_id: int, *, but: str | None = None) -> int:
 
 def forget_ended() -> None:
     """Delete expired sessions."""
-    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    Session.objects.filter(expire_date__lt=now()).delete()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -33,8 +32,11 @@ class Visiting:
 
     def _touch(self, request: HttpRequest) -> None:
         session: Any = request.session
-        if SESSION_KEY in session and time.time() - session.get(sessions.SEEN, 0) > EVERY_S:
-            session[sessions.SEEN] = time.time()
+        if SESSION_KEY not in session:
+            return
+        now = sessions.now().timestamp()
+        if abs(now - session.get(sessions.SEEN, 0)) > EVERY_S:
+            session[sessions.SEEN] = now
             session.setdefault(sessions.BEGAN, session[sessions.SEEN])
 
 
@@ -49,7 +51,7 @@ def _begin(request: HttpRequest | None, **_: Any) -> None:
     """Record in a new session when and where it began."""
     if request is None:
         return
-    now = time.time()
+    now = sessions.now().timestamp()
     session: Any = request.session
     session[sessions.BEGAN] = session[sessions.SEEN] = now
     session[sessions.BROWSER] = browser(request.headers.get("User-Agent", ""))

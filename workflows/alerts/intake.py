@@ -79,7 +79,7 @@ def take_over(incident: Incident, news: PagerEvent, *, at: datetime) -> None:
 
 def forget(*, at: datetime) -> int:
     """Delete alerts without an incident that are a month old; return how many there were."""
-    return Alert.objects.filter(incident=None, at__lt=at - KEPT).delete()[0]
+    return Alert.objects.filter(incident=None, at__lt=clock.at(at) - KEPT).delete()[0]
 
 
 def _held(news: PagerEvent) -> Alert:

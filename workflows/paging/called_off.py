@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from incidents import lifecycle
+from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Source
 from workflows.effects import effect_queue
 from workflows.loading.load_facts import IncidentState
@@ -36,7 +37,7 @@ def end(incident: Incident, keys: Collection[str], *, at: datetime) -> None:
     Their status keeps its time, so anything the pager reports about them counts as newer.
     """
     opening = Page.objects.filter(incident=incident, key__in=keys, status=Status.OPENING)
-    if opening.update(status=Status.RESOLVED, status_by="", withdrawn_at=at):
+    if opening.update(status=Status.RESOLVED, status_by="", withdrawn_at=clock.at(at)):
         effect_queue.replan(incident.pk)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from incidents.claiming.shared_clock import clock
 from workflows.alerts import own_pages
 from workflows.models import Effect, Page
 from workflows.oncall.pager_events import PagerEvent, PagerIncident
@@ -58,7 +59,7 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
 def look_soon(pages: Collection[int], *, at: datetime) -> None:
     """Have the next poll look at these pages again, and for a second one of each. Runs in the caller's transaction."""
     held = [page.pk for page in Page.objects.select_for_update(no_key=True).filter(pk__in=pages).order_by("pk")]
-    Page.objects.filter(pk__in=held).update(looked_at=None, doubted_at=at)
+    Page.objects.filter(pk__in=held).update(looked_at=None, doubted_at=clock.at(at))
 
 
 def with_incidents(pages: QuerySet[Page]) -> QuerySet[Page]:

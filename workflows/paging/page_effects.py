@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from incidents import event_kinds
+from incidents.claiming.shared_clock import clock
 from incidents.models import Event, Incident
 from workflows.effects import effect_queue, late_requests, restoring
 from workflows.effects.work import Outcome, Work, made
@@ -40,7 +41,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
         page = _written(work)
         unsure = work.unsure or late_requests.others_on_their_way(work.effect, at=timezone.now()).exists()
         if unsure:
-            Page.objects.filter(pk=page.pk).update(doubted_at=timezone.now())
+            Page.objects.filter(pk=page.pk).update(doubted_at=clock.at(timezone.now()))
         _note_rung(page, at=timezone.now(), unsure=unsure)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
     ring = PageRequest(
@@ -145,7 +146,7 @@ def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
         by = now.by if now.by_id else by
     else:
         if page.is_open:
-            Page.objects.filter(pk=page.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
+            Page.objects.filter(pk=page.pk, withdrawn_at=None).update(withdrawn_at=clock.at(timezone.now()))
         codename = page.incident.codename
         ended = pager.resolve(page.pager_id, key=page.dedup_key, via=page.via, codename=codename)
     if page.is_open:
@@ -241,7 +242,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
         if page_reach.is_news(page, assigned, status=rung.status):
             page_reach.follow(page, assigned, at=since)
         if rung.doubted:
-            page.doubted_at = timezone.now()
+            page.doubted_at = clock.at(timezone.now())
             Effect.objects.filter(pk=work.effect.pk).update(unsure=True)
         page.save()
         acknowledgements.note_found(page, rung)

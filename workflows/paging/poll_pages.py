@@ -84,14 +84,14 @@ def may_be_reopened(*, at: datetime) -> QuerySet[Page]:
     Two queries, each answered by an index, so pages that ended long ago are not read.
     """
     known = Page.objects.filter(status=Status.RESOLVED).exclude(pager_id="")
-    lately = known.filter(status_at__gt=at - MAY_REOPEN)
+    lately = known.filter(status_at__gt=clock.at(at) - MAY_REOPEN)
     active = known.filter(incident__in=Incident.objects.filter(active=True))
     return _not_lately(at=at).filter(pk__in=lately.values("pk").union(active.values("pk"))).exclude(_comes_again(at=at))
 
 
 def _comes_again(*, at: datetime) -> Q:
     """Return the condition for ended pages that a late request of ours may open, maybe under another id."""
-    return Q(match_page.MAY_BE_TWO, withdrawn_at__gt=at - PATIENCE) | Q(doubted_at__isnull=False)
+    return Q(match_page.MAY_BE_TWO, withdrawn_at__gt=clock.at(at) - PATIENCE) | Q(doubted_at__isnull=False)
 
 
 def _take(pages: QuerySet[Page], *, at_once: int, at: datetime) -> list[Page]:

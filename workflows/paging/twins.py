@@ -14,6 +14,7 @@ from django.db import transaction
 
 from incidents import sentences
 from incidents.claiming import rotation
+from incidents.claiming.shared_clock import clock
 from workflows.alerts import own_pages
 from workflows.effects import effect_queue
 from workflows.models import Page, Resource
@@ -57,14 +58,14 @@ def end(pager: Pager, pk: int, *, at: datetime) -> None:
         if error.retry_after is not None:
             raise
         return
-    if not found and page.doubted_at is not None and at - page.doubted_at > PATIENCE:
+    if not found and page.doubted_at is not None and clock.at(at) - page.doubted_at > PATIENCE:
         Page.objects.filter(pk=pk, doubted_at=page.doubted_at).update(doubted_at=None)
 
 
 def forget(pk: int, *, at: datetime) -> None:
     """Stop looking for a page that has ended and never appeared: if it still does, its key identifies it."""
     never = Page.objects.filter(pk=pk, status=Status.RESOLVED, pager_id="")
-    never.filter(doubted_at__lte=at - PATIENCE).update(doubted_at=None)
+    never.filter(doubted_at__lte=clock.at(at) - PATIENCE).update(doubted_at=None)
 
 
 def _found(pager: Pager, page: Page) -> list[PageStatus]:

@@ -33,12 +33,13 @@ AUDIT_BATCH = 1_000
 
 def fall_due(*, at: datetime) -> int:
     """Record every overdue status update; return how many there were."""
-    overdue = _overdue(at).order_by("update_due_at")[:AT_MOST]
+    overdue = _overdue(clock.at(at)).order_by("update_due_at")[:AT_MOST]
     return apart.each(overdue, partial(lifecycle.update_fell_due, at=at), what="overdue updates")
 
 
-def _overdue(at: datetime) -> QuerySet[Incident]:
-    return Incident.objects.filter(update_due_at__lte=at)
+def _overdue(now: datetime) -> QuerySet[Incident]:
+    """Return incidents that are owed an update by the clock that all processes share."""
+    return Incident.objects.filter(update_due_at__lte=now)
 
 
 def unplanned(*, at: datetime) -> list[int]:
@@ -120,8 +121,8 @@ def _differing(batch: list[Incident]) -> Iterator[int]:
 LOOKS: Final[Mapping[str, Look]] = {
     "moved": lambda _: Unplanned.objects.all(),
     "plan again": lambda now: _to_plan_again(now.shared),
-    "overdue": lambda now: _overdue(now.own),
-    "replays": lambda now: replays.due(now.own),
+    "overdue": lambda now: _overdue(now.shared),
+    "replays": lambda now: replays.due(now.shared),
     "access requests": lambda _: access.undelivered(),
     "notices": lambda _: Notice.objects.all(),
 }

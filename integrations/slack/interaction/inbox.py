@@ -7,6 +7,7 @@ from typing import Final
 
 from django.db import connection
 
+from incidents.claiming.shared_clock import clock
 from integrations.slack.models import Delivery
 
 KEPT: Final = timedelta(days=3)  # Slack retries an event for a day at most
@@ -28,13 +29,14 @@ def take(key: str, *, at: datetime) -> int | None:
 
     A second copy that arrives while the first is still in progress waits for it here.
     """
+    now = clock.at(at)
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, [key[:200], at])
+        cursor.execute(TAKE, [key[:200], now])
         row = cursor.fetchone()
         if row is None:
             return None
         if row[0] % SWEEP_EVERY == 0:
-            cursor.execute(SWEEP, [at - KEPT])
+            cursor.execute(SWEEP, [now - KEPT])
     return int(row[0])
 
 

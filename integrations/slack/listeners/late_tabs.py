@@ -12,6 +12,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
 
+from incidents.claiming.shared_clock import clock
 from integrations.slack.models import OnHome
 from workflows.effects.late_requests import ARRIVES
 
@@ -22,13 +23,14 @@ def send(chat_id: str, under_way: Mapping[int, str], *, shown: Collection[int], 
     Returns until when it may appear. Another tab of the same person that is recorded meanwhile waits, so that it
     forgets none of these incidents.
     """
-    until, rows = at + ARRIVES["chat"], OnHome.objects.filter(chat_id=chat_id)
+    now = clock.at(at)
+    until, rows = now + ARRIVES["chat"], OnHome.objects.filter(chat_id=chat_id)
     with transaction.atomic(savepoint=False):
         list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
         OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
         rows.update(
             unconfirmed_until=until,
-            earlier_until=Case(When(unconfirmed_until__gt=at, then=F("unconfirmed_until"))),
+            earlier_until=Case(When(unconfirmed_until__gt=now, then=F("unconfirmed_until"))),
             drawn_without=False,
             under_way=_shown_now(under_way),
         )
@@ -65,7 +67,7 @@ def clear(chat_id: str, *, but: Collection[int]) -> None:
 def is_due(rows: Collection[OnHome], under_way: Mapping[int, str], *, at: datetime) -> bool:
     """Return whether a tab shows something else as in progress than is, or an unconfirmed one may have replaced it."""
     unconfirmed = [one.unconfirmed_until for one in rows if one.unconfirmed_until is not None]
-    if unconfirmed and max(unconfirmed) <= at:
+    if unconfirmed and max(unconfirmed) <= clock.at(at):
         return True
     return {one.incident_id: one.under_way for one in rows if one.under_way} != under_way
 
