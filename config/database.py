@@ -11,9 +11,10 @@ from incidents.outages.database_watch import CONNECT_S, Bounded, Brief, Patience
 # Under ASGI each request has a thread of its own, so connections are shared by a pool and never kept by a thread
 # (CONN_MAX_AGE stays 0). `outages.database_watch` decides how long anyone waits for a connection or a statement.
 # Attempts to connect follow each other quickly, so that the pool recovers with its server and not a minute later.
+CONNECTIONS = 20
 POOL = {
     "min_size": 1,
-    "max_size": 20,
+    "max_size": CONNECTIONS,
     "timeout": Patience().pool_s,
     "max_idle": 60,
     "reconnect_timeout": 1.0,

@@ -25,6 +25,7 @@ from config.http import request_body, signed_doors, worker_watch
 from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, DiskFull, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
+from config.postgresql import shares
 from incidents.claiming.patient_threads import NoThread, PatientThreads
 from incidents.live import live_stream
 from incidents.outages import answer_time, database_watch, outage_answer
@@ -44,6 +45,11 @@ PROFILES, SIGN_INS, AT_ONCE = 4, 4, 24
 # wait until it is answered, but no longer than this: a page loads only once, and PagerDuty waits five seconds for its
 # answer. Open timelines then report several changes at once.
 OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.9, 1.0, 0.4
+# Threads outnumber a process's connections. However many requests of whatever kinds hang on one, each kind keeps these;
+# the rest go to the first that need them, so that pages may have one for each of their threads.
+KEEPS = {"page": 3, "command": 3} | dict.fromkeys(
+    ("event", "pager", "tracker", "file", "program", "profile", "sign-in", "look"), 1
+)
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 SIGN_IN = re.compile(r"/sign-in/(?:with/[^/]+|[^/]+/back)")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
@@ -80,21 +86,21 @@ class Application(ASGIHandler):
         self._commands_line = RequestQueue(after=self._readers, share=0.005, patience_s=1.6)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one is quick; PagerDuty waits five seconds, a tracker ten. A storm of one must hold up no other door.
-        pages, tickets = (PatientThreads(WEBHOOKS, thread_name_prefix=prefix) for prefix in ("pager", "tracker"))
+        pages, tickets = (_threads(WEBHOOKS, prefix) for prefix in ("pager", "tracker"))
         self._webhooks = {
             PAGER_DOOR: (RequestQueue(after=self._people, share=0.25, patience_s=0.5), pages),
             TRACKER_DOOR: (RequestQueue(after=self._people, share=0.05, patience_s=2.0), tickets),
         }
-        self._pages = PatientThreads(PAGES, thread_name_prefix="page")
-        self._commands = PatientThreads(COMMANDS, thread_name_prefix="command")
-        self._apologies = PatientThreads(1, thread_name_prefix="apology")
-        self._events = PatientThreads(EVENTS, thread_name_prefix="event")
-        self._files = PatientThreads(FILES, thread_name_prefix="file")
-        self._programs = PatientThreads(PROGRAMS, thread_name_prefix="program")
-        self._profiles = PatientThreads(PROFILES, thread_name_prefix="profile")
-        self._sign_ins = PatientThreads(SIGN_INS, thread_name_prefix="sign-in")
-        self._looks = PatientThreads(LOOKING, thread_name_prefix="look")
-        self._signs = {HEALTH: PatientThreads(1, thread_name_prefix="sign"), READY: self._looks}
+        self._pages = _threads(PAGES, "page")
+        self._commands = _threads(COMMANDS, "command")
+        self._apologies = _threads(1, "command")
+        self._events = _threads(EVENTS, "event")
+        self._files = _threads(FILES, "file")
+        self._programs = _threads(PROGRAMS, "program")
+        self._profiles = _threads(PROFILES, "profile")
+        self._sign_ins = _threads(SIGN_INS, "sign-in")
+        self._looks = _threads(LOOKING, "look")
+        self._signs = {HEALTH: _threads(1, "sign"), READY: self._looks}
         live_stream.give_way = partial(self._overdue.give_way, patience_s=STREAMS_GIVE_WAY_S)
         self._watching: asyncio.Task[None] | None = None
         self._busy: Counter[PatientThreads] = Counter()
@@ -304,6 +310,11 @@ class Application(ASGIHandler):
             response.close()  # nothing in it blocks; a thread for each of many streams would hold up everyone
         if isinstance(sent, Exception):
             raise sent
+
+
+def _threads(count: int, kind: str) -> PatientThreads:
+    """Return threads for a kind of request, which share the process's connections with the other kinds."""
+    return PatientThreads(count, thread_name_prefix=kind, initializer=shares.is_of, initargs=(kind,))
 
 
 def _nothing_to_do() -> HttpResponse:

@@ -82,6 +82,10 @@ class TooSlow(psycopg.OperationalError):
     """The database took longer than the caller could wait."""
 
 
+class NoneFree(psycopg.OperationalError):
+    """Other work of this process holds every connection that the caller may have."""
+
+
 class Bounded(psycopg.Connection[Any]):
     """A connection whose callers do not wait for a server that does not respond."""
 
@@ -357,6 +361,11 @@ def has_ended(error: BaseException | None) -> bool:
 def was_too_slow(error: BaseException | None) -> bool:
     """Return whether the caller ran out of time before the database answered; makes no query."""
     return isinstance(error, TooSlow) or isinstance(getattr(error, "__cause__", None), TooSlow)
+
+
+def was_crowded(error: BaseException | None) -> bool:
+    """Return whether other work of this process held every connection, while the database is there; makes no query."""
+    return not is_away() and NoneFree in {type(error), type(getattr(error, "__cause__", None))}
 
 
 def takes_no_changes(error: BaseException | None) -> bool:

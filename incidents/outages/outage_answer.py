@@ -30,6 +30,7 @@ WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled your request."
 SLOW: Final = "Firekind's database is too slow to answer within Slack's three seconds. The web app waits longer."
+BUSY: Final = "Firekind is busy: everything of this kind waits for its database."
 LATE: Final = "Firekind couldn't begin within Slack's three seconds, so nothing was done. Try again."
 UNCHANGED: Final = "Firekind's database accepts no changes right now."
 DAMAGED: Final = "Firekind's database could not read what this needs, because its data or an index is damaged."
@@ -45,8 +46,10 @@ ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not save
 UNCHANGED_NOT_TAKEN: Final = "Firekind's database accepts no changes right now, so this was not saved. Send it again."
 DAMAGED_NOT_TAKEN: Final = "Firekind's database is damaged, so this was not saved. Send it again."
 NO_THREAD_NOT_TAKEN: Final = "Firekind's machine has no thread to spare, so this was not saved. Send it again."
+BUSY_NOT_TAKEN: Final = "Firekind is busy, so this may not have been saved. Send it again."
 NOT_TAKENS: Final[Mapping[str, str]] = {
     ENDED: ENDED_NOT_TAKEN,
+    BUSY: BUSY_NOT_TAKEN,
     BEHIND: BEHIND_NOT_TAKEN,
     UNCHANGED: UNCHANGED_NOT_TAKEN,
     DAMAGED: DAMAGED_NOT_TAKEN,
@@ -123,17 +126,17 @@ def unlogged(response: Unlogged) -> Unlogged:
 
 def happened(error: BaseException | None) -> str:
     """Return the sentence that says what a request ended in."""
-    if type(error) is RuntimeError:
-        return NO_THREAD
-    if database_watch.was_too_slow(error):
-        return SLOW
-    if database_watch.state_of(error) in migrated.NOT_THERE:
-        return BEHIND
-    if database_watch.takes_no_changes(error):
-        return UNCHANGED
-    if database_watch.state_of(error) in DAMAGES:
-        return DAMAGED
-    return ENDED if database_watch.has_ended(error) else HAPPENED
+    state = database_watch.state_of(error)
+    found = {
+        NO_THREAD: type(error) is RuntimeError,
+        SLOW: database_watch.was_too_slow(error),
+        BUSY: database_watch.was_crowded(error),
+        BEHIND: state in migrated.NOT_THERE,
+        UNCHANGED: database_watch.takes_no_changes(error),
+        DAMAGED: state in DAMAGES,
+        ENDED: database_watch.has_ended(error),
+    }
+    return next((says for says, is_so in found.items() if is_so), HAPPENED)
 
 
 def in_slack(error: BaseException | None = None) -> str:
