@@ -28,9 +28,10 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import Duty, duty
 from integrations.tests.house import GROUPS
 from integrations.tests.test_group_sync import rule, turn
+from integrations.trackers.tests.board import VENDORS
 from workflows import ports, tasks
 from workflows.effects.effect_queue import HASTY, SLOW
-from workflows.models import DirectoryRead, Effect, Planned
+from workflows.models import DirectoryRead, Effect, Planned, Ticket
 from workflows.performing import capturing, perform
 from workflows.ports import Captured
 from workflows.reconcile import retyping, sweep
@@ -207,3 +208,31 @@ def test_what_another_source_is_asked_for_is_captured(duty: Duty, silence: Silen
             assert not captured("silent")
             silence.over.set()
             assert until(lambda: captured("silent") == INCIDENTS)
+
+
+@pytest.mark.slow
+def test_a_ticket_is_changed_while_new_ones_are_opened_in_vain(
+    duty: Duty, silence: Silence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, tracker = VENDORS["github"](timezone.now)
+    opened = type(tracker).open_ticket
+
+    def kept(self: Any, *args: Any, **named: Any) -> Any:
+        silence.keep("open")
+        return opened(self, *args, **named)
+
+    monkeypatch.setattr(type(tracker), "open_ticket", kept)
+    dee = duty.house.person("dee")
+    with ports.using(chat=duty.house.chat, pager=duty.pager, tracker=tracker):
+        first, *others = declare(duty, 2 * tasks.LANES["tracker"])
+        row = lifecycle.add_followup(first, text="Rotate the keys", by=dee, at=timezone.now())
+        assert until(lambda: Ticket.objects.exclude(ref="").count() == 1)
+        silence.methods.add("open")
+        for incident in others:
+            lifecycle.add_followup(incident, text="Write it down", by=dee, at=timezone.now())
+        assert until(lambda: not held_up("tracker.open"))
+        lifecycle.edit(first, n=row.entry_n, text="Rotate every key", by=dee, at=timezone.now())
+        assert until(lambda: Effect.objects.filter(method="tracker.change", state="done").exists())
+        assert Ticket.objects.exclude(ref="").count() == 1
+        silence.over.set()
+        assert until(lambda: Ticket.objects.exclude(ref="").count() == 1 + len(others))
