@@ -17,7 +17,7 @@ def blocked_until(method: str, *, at: datetime) -> datetime | None:
 
 
 def waits_until(method: str, *, at: datetime) -> datetime | None:
-    """Return until when any process knows a method to be blocked."""
+    """Return until when any process knows a method to be blocked, if that is later than ``at``."""
     limits = Limit.objects.filter(method=method, blocked_until__gt=clock.at(at))
     return limits.values_list("blocked_until", flat=True).order_by("-blocked_until").first()
 

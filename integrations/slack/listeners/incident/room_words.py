@@ -32,6 +32,4 @@ def opens(incident: Incident, *, by: Person) -> str:
 
 def _waits_until() -> datetime | None:
     """Return until when Slack lets no channel be created, if that is more than a moment."""
-    at = timezone.now()
-    until = rate_limits.waits_until(KINDS["channel"].methods[CREATE], at=at)
-    return until if until is not None and until - at > A_MOMENT else None
+    return rate_limits.waits_until(KINDS["channel"].methods[CREATE], at=timezone.now() + A_MOMENT)
