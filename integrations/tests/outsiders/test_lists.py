@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Final
 
 import pytest
@@ -15,7 +14,6 @@ from incidents import lifecycle
 from incidents.models import Incident
 from incidents.search import already_open, near_words, search_pages
 from insights import histories
-from integrations.identity import visiting
 from integrations.slack.listeners import home_tab, read
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders import scene as building
@@ -154,7 +152,5 @@ def _at_one_moment(
     """Look as everyone while the clock is stopped, because pages say how long ago things were and what is on now."""
     with monkeypatch.context() as stopped:
         stopped.setattr(timezone, "now", lambda: now)
-        # By the real clock sessions would have expired, and everyone would only see redirects to the sign-in page.
-        stopped.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))
         scene.browsers.clear()
         return {who: seen(scene, who, known, name, part) for who in WHO}

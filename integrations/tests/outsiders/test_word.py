@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from html import unescape
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +21,6 @@ from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
-from integrations.identity import visiting
 from integrations.metrics import door
 from integrations.slack.listeners import home_tab
 from integrations.slack.protocol import setup
@@ -233,7 +231,6 @@ def test_no_page_of_anybody_outside_has_it(
     """``test_addresses`` covers paths with an incident's codename; these are all the others."""
     now = scene.house.clock + timedelta(days=2)
     monkeypatch.setattr(timezone, "now", lambda: now)  # pages say how long ago things were
-    monkeypatch.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))  # or every session would have expired
     scene.browsers.clear()
     assert scene.browser(OUTSIDER).get("/").status_code == 200
     there = {*routes()}
