@@ -33,8 +33,6 @@ from insights.figures.history import (
     AskedPage,
     BroughtIn,
     EndedUntil,
-    EvidencePiece,
-    FindingRound,
     IncidentHistory,
     OwedWork,
     TypeStep,
@@ -169,16 +167,8 @@ def _brought(rows: Sequence[Sequence[str]]) -> tuple[BroughtIn, ...]:
     return tuple([BroughtIn(_at(then), zone) for then, zone in rows])
 
 
-def _rounds(rows: Sequence[Sequence[Any]]) -> tuple[FindingRound, ...]:
-    return tuple(map(FindingRound._make, rows))
-
-
 def _owed(rows: Sequence[Sequence[Any]]) -> tuple[OwedWork, ...]:
     return tuple(map(OwedWork._make, rows))
-
-
-def _pieces(rows: Sequence[Sequence[Any]]) -> tuple[EvidencePiece, ...]:
-    return tuple([EvidencePiece(via, used) for via, used, _ in rows])
 
 
 _at = datetime.fromisoformat
@@ -192,7 +182,7 @@ READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "rests": _rests,
     "picked": _brought,
     "pages": _pages,
-    "rounds": _rounds,
+    "rounds": _as_is,
     "followups": _owed,
-    "evidence": _pieces,
+    "evidence": _as_is,
 }

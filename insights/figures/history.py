@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class TypeStep(NamedTuple):
@@ -44,18 +44,11 @@ class BroughtIn(NamedTuple):
     zone: str
 
 
-class FindingRound(NamedTuple):
-    """A verdict on the hypothesis that ``finding`` names; verdicts are in the order they were given."""
-
-    finding: str
-    verdict: str
-
-
-class EvidencePiece(NamedTuple):
-    """A piece of evidence: how it came, if that is known, and whether a verdict cites it."""
-
-    via: str | None
-    used: bool
+# As they are read, because there are tens of thousands.
+# A hypothesis and a verdict on it; verdicts are in the order they were given.
+FindingRound = Sequence[str]
+# How a piece of evidence came, if that is known; whether a verdict cites it; and the digests of what it is hot in.
+EvidencePiece = Sequence[Any]
 
 
 class IncidentHistory(NamedTuple):
@@ -86,8 +79,8 @@ class IncidentHistory(NamedTuple):
     seen_before: bool | None = None
     pages: tuple[AskedPage, ...] = ()
     followups: tuple[OwedWork, ...] = ()
-    rounds: tuple[FindingRound, ...] = ()
-    evidence: tuple[EvidencePiece, ...] = ()
+    rounds: Sequence[FindingRound] = ()
+    evidence: Sequence[EvidencePiece] = ()
 
     @property
     def declared_as(self) -> str:

@@ -25,10 +25,10 @@ CAME = {
 def refuted_before(one: IncidentHistory) -> int | None:
     """Return how many hypotheses were refuted when one first held; None if none held yet."""
     stands: dict[str, str] = {}
-    for round in one.rounds:
-        stands[round.finding] = round.verdict
-        if round.verdict in HOLDS:
-            return sum(verdict == "refuted" for verdict in stands.values())
+    for finding, verdict in one.rounds:
+        stands[finding] = verdict
+        if verdict in HOLDS:
+            return list(stands.values()).count("refuted")
     return None
 
 
@@ -44,7 +44,7 @@ def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
     found = [
         (CAME.get(via or "upload", via or ""), CountedThing(one, None, used))
         for one in histories
-        for via, used in one.evidence
+        for via, used, _ in one.evidence
     ]
     filed = grouped(found)
     names = sorted((str(name) for name in filed), key=lambda name: (-len(filed[name]), name))

@@ -29,8 +29,6 @@ from insights.figures.figure import CountedThing, FigureRow
 from insights.figures.history import (
     AskedPage,
     BroughtIn,
-    EvidencePiece,
-    FindingRound,
     IncidentHistory,
     OwedWork,
     TypeStep,
@@ -230,8 +228,7 @@ def history(**given: Any) -> IncidentHistory:
 
 
 def test_what_was_refuted_counts_until_one_holds() -> None:
-    rounds = (("1", "refuted"), ("2", "refuted"), ("2", "open"), ("3", "supported"), ("4", "refuted"))
-    told = tuple(FindingRound(finding, verdict) for finding, verdict in rounds)
+    told = (("1", "refuted"), ("2", "refuted"), ("2", "open"), ("3", "supported"), ("4", "refuted"))
     assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was reopened, the fourth came later
     assert of_evidence.refuted_before(history(rounds=told[:2])) is None
 
@@ -262,7 +259,7 @@ def test_a_page_that_the_pager_never_opened_is_none(shipped: Shipped, ada: Perso
 def test_the_address_of_a_row_leads_to_it_whatever_comes_later(slug: str) -> None:
     def rows(*names: str) -> dict[str, str]:
         asked = tuple(AskedPage(name, "policy/P", AT, AT + timedelta(minutes=3)) for name in names)
-        came = tuple(EvidencePiece(name, used=False) for name in names)
+        came = [(name, False, ()) for name in names]
         return {row.label: row.key for row in FIGURES[slug].rows([history(pages=asked, evidence=came)], {})}
 
     before, after = rows("slack", "api"), rows("slack", "api", "otlp", "otlp", "api", "api")
