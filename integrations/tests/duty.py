@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
+from django.db import connection
 from django.utils import timezone
 
 from incidents.models import Incident
@@ -19,6 +21,8 @@ from workflows.models import Page
 from workflows.oncall import pager_cache
 
 ON_CALL = {"Major incidents": "max", "Security": "sid", "Engineering": "eve"}  # by escalation policy
+CONNECTIONS: Final = 20  # as in a worker
+WAITS_S: Final = 60  # for one of them, as on a machine that is busy
 
 
 @dataclass(slots=True)
@@ -67,6 +71,19 @@ def duty(others: Iterable[str] = ()) -> Iterator[Duty]:
             pager_cache.refresh(at=timezone.now())
             pager_cache.refresh_shifts(at=timezone.now())
             yield Duty(house, made, pager)
+
+
+@contextmanager
+def pooled_duty() -> Iterator[Duty]:
+    """Build a house whose rows other threads see; together they have as many connections as a worker's threads."""
+    with duty() as made:
+        options = connection.settings_dict["OPTIONS"]
+        connection.close()
+        options["pool"] = {"min_size": 1, "max_size": CONNECTIONS, "timeout": WAITS_S}
+        yield made
+        connection.close()
+        connection.close_pool()  # type: ignore[attr-defined]  # of the PostgreSQL wrapper alone, which this is
+        del options["pool"]
 
 
 @contextmanager

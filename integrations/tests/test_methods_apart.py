@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Final
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from incidents import lifecycle
@@ -25,7 +24,7 @@ from integrations.profilers import fake
 from integrations.profilers.profiler import ListedProfiler
 from integrations.profilers.sources import Listed
 from integrations.slack.tests.straight import StraightWire
-from integrations.tests.duty import Duty, duty
+from integrations.tests.duty import Duty, pooled_duty
 from integrations.tests.house import GROUPS
 from integrations.tests.test_group_sync import rule, turn
 from integrations.trackers.tests.board import VENDORS
@@ -36,7 +35,6 @@ from workflows.performing import capturing, perform
 from workflows.ports import Captured
 from workflows.reconcile import retyping, sweep
 
-CONNECTIONS: Final = 20  # as in a worker
 INCIDENTS: Final = max(*tasks.LANES.values(), *perform.IN_FLIGHT.values()) + 6  # more than there are threads
 PATIENCE_S: Final = 60
 # What hangs, and the method of the effects that wait for it.
@@ -69,15 +67,9 @@ class Silence:
 
 @pytest.fixture(name="duty")
 def own_duty(erasable: None, transactional_db: None) -> Iterator[Duty]:
-    """A house whose rows other threads see; they have as many connections as a worker's."""
-    with duty() as made:
-        options = connection.settings_dict["OPTIONS"]
-        connection.close()
-        options["pool"] = {"min_size": 1, "max_size": CONNECTIONS, "timeout": PATIENCE_S}
+    """A house whose rows other threads see."""
+    with pooled_duty() as made:
         yield made
-        connection.close()
-        connection.close_pool()  # type: ignore[attr-defined]  # of the PostgreSQL wrapper alone, which this is
-        del options["pool"]
 
 
 @pytest.fixture(name="silence")

@@ -16,7 +16,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.pagerduty.tests.straight import StraightTransport
 from integrations.slack.tests.straight import StraightWire
-from integrations.tests.duty import Duty, duty
+from integrations.tests.duty import Duty, pooled_duty
 from workflows import tasks
 from workflows.effects.effect_queue import HASTY
 from workflows.models import Effect, Planned
@@ -24,7 +24,7 @@ from workflows.performing import perform
 from workflows.planning.actions import EFFECTS, KINDS, of_queue
 from workflows.reconcile import reconcile, sweep
 
-CONNECTIONS, THREADS = 20, 16  # as in a worker
+THREADS: Final = 16  # as in a worker
 INCIDENTS: Final = max(THREADS, *perform.IN_FLIGHT.values()) + 20  # more than there are threads
 PATIENCE_S: Final = 60
 ASKED: Final = {"chat": (StraightWire, "call"), "pager": (StraightTransport, "handle_request")}
@@ -32,15 +32,9 @@ ASKED: Final = {"chat": (StraightWire, "call"), "pager": (StraightTransport, "ha
 
 @pytest.fixture(name="duty")
 def own_duty(erasable: None, transactional_db: None) -> Iterator[Duty]:
-    """A house whose rows other threads see; they have as many connections as a worker's."""
-    with duty() as made:
-        options = connection.settings_dict["OPTIONS"]
-        connection.close()
-        options["pool"] = {"min_size": 1, "max_size": CONNECTIONS, "timeout": PATIENCE_S}
+    """A house whose rows other threads see."""
+    with pooled_duty() as made:
         yield made
-        connection.close()
-        connection.close_pool()  # type: ignore[attr-defined]  # of the PostgreSQL wrapper alone, which this is
-        del options["pool"]
 
 
 def owed(*ports: str) -> list[str]:
