@@ -74,6 +74,12 @@ def _no_worker_seen() -> None:
     workers._last_seen.clear()  # noqa: SLF001 (what a process remembers)
 
 
+@pytest.fixture(autouse=True)
+def _database_there() -> None:
+    """Let no test begin in an outage that another one had."""
+    database_watch.database.worked()
+
+
 @pytest.fixture
 def erasable(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Let what is append-only be erased after a test that commits; ask for it before `transactional_db`."""
