@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
@@ -118,3 +120,15 @@ def test_it_is_acknowledged_once_by_the_one_who_pressed_and_told_once(
 
 def _acknowledges(body: Any) -> bool:
     return isinstance(body, dict) and body.get("incident", {}).get("status") == "acknowledged"
+
+
+@pytest.mark.parametrize("begins_ms", range(0, 1000, 100))
+@pytest.mark.parametrize("apart_ms", [5, 70, 330])
+def test_what_the_pager_times_in_two_different_seconds_is_told_once(
+    built_duty: Duty, db: None, apart_ms: int, begins_ms: int
+) -> None:
+    with night(built_duty, "major") as made:
+        ticks = count(int(made.duty.account.now() + 1) * 1000 + begins_ms, apart_ms)
+        made.duty.account.now = lambda: next(ticks) / 1000
+        Watch(made.duty, made.incident).live_through([("press", ("max", 0, False))], random.Random(1))
+        assert Event.objects.filter(incident=made.incident, kind="page", data__news="acknowledged").count() == 1
