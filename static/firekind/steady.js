@@ -5,8 +5,8 @@ const CONTROLS = "a[href], button, summary, label, input, textarea, select";
 const FIELDS = "textarea, select, input:not([type=checkbox], [type=radio])";
 const AIMS_MS = 2000; // a pointer that has rested for longer is not on its way to anything
 const WAITS_MS = 3000; // longer presses select text, or their end was outside the window
-const SETTLES_MS = 100; // htmx sets some attributes a moment after a swap
-let pressed, pressedAt = 0, aimed, aimedAt = 0, isLate = false, kept, top = 0, until = 0;
+const SETTLES_MS = 100; // after a swap; htmx sets some attributes 20 ms after it
+let pressed, pressedAt = 0, aimed, aimedAt = 0, isLate = false, kept, top = 0, settling;
 
 const topOf = (node) => node.getBoundingClientRect().top;
 const isSeen = (node) => topOf(node) < innerHeight && node.getBoundingClientRect().bottom > 0;
@@ -29,14 +29,26 @@ function keep({ detail }) {
   kept = at();
   if (!kept) return;
   top = topOf(kept);
-  until = performance.now() + SETTLES_MS;
+  soon();
   requestAnimationFrame(settle);
 }
 
-function settle(now) {
+function soon() {
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    steady();
+    kept = undefined;
+  }, SETTLES_MS);
+}
+
+function settle() {
   steady();
-  if (kept && now < until) requestAnimationFrame(settle);
-  else kept = undefined;
+  if (kept) requestAnimationFrame(settle); // before each paint
+}
+
+function swapped() {
+  steady();
+  if (kept) soon();
 }
 
 function steady() {
@@ -63,6 +75,6 @@ document.addEventListener("pointermove", ({ target }) => {
   aimedAt = Date.now();
 });
 document.addEventListener("htmx:beforeSwap", keep);
-for (const what of ["htmx:oobAfterSwap", "htmx:afterSwap"]) document.addEventListener(what, steady);
+for (const what of ["htmx:oobAfterSwap", "htmx:afterSwap"]) document.addEventListener(what, swapped);
 // Whoever scrolls decides where everything is.
 for (const what of ["wheel", "touchmove"]) document.addEventListener(what, () => { kept = undefined; }, { passive: true });
