@@ -82,13 +82,19 @@ async def paced(port: int, ask: Ask, *, per_s: float, seconds: float, over: int)
 
 async def in_turn(port: int, asks: list[Ask], *, rounds: int) -> list[Answers]:
     """Send several requests in turn over one connection, so that all of them meet the same conditions."""
+    return await in_turn_among([(port, ask) for ask in asks], rounds=rounds)
+
+
+async def in_turn_among(asks: list[tuple[int, Ask]], *, rounds: int) -> list[Answers]:
+    """Send several requests in turn, each to its port, over one connection to each server."""
     found = [Answers() for _ in asks]
     began = time.perf_counter()
-    connection = await _Connection.open(port)
+    connections = {port: await _Connection.open(port) for port, _ in asks}
     for _ in range(rounds):
-        for ask, answers in zip(asks, found, strict=True):
-            await connection.ask(ask(), answers)
-    connection.close()
+        for (port, ask), answers in zip(asks, found, strict=True):
+            await connections[port].ask(ask(), answers)
+    for connection in connections.values():
+        connection.close()
     for answers in found:
         answers.took_s = time.perf_counter() - began
     return found

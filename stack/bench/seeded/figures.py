@@ -1,9 +1,11 @@
-"""Insights pages for a period with 10,000 incidents, in a database of that many, then of ten times as many."""
+"""Insights pages for a period with 10,000 incidents, in a database of that many and in one of ten times as many."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import psycopg
 
@@ -15,51 +17,79 @@ from stack.outside import Visitor
 from stack.seed import wording
 from stack.seed.filling import APART
 from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 
 INCIDENTS, EVENTS = 10_000, 50
 OLDER, OLDER_EVENTS = 90_000, 5  # before the period
-ROUNDS = 12
+ROUNDS: Final = 15
 CHAPTERS = ("types", "response", "interruptions", "evidence", "follow-ups")
 MOST_MS, MOST_QUERIES, FLAT = 300, 8, 1.15
+PROCESSES = ("sandbox", "web")
+
+
+@dataclass(frozen=True, slots=True)
+class FilledStack:
+    """A stack with so many incidents, and someone who may see all of them."""
+
+    stack: Stack
+    held: int
+    visitor: Visitor
+
+    @property
+    def port(self) -> int:
+        """The port of its web process."""
+        return int(self.stack.env["PORT"])
 
 
 def measure(stack: Stack, table: ReportTable) -> None:
-    """Measure every page for someone who may see all incidents, before and after older ones were written."""
+    """Measure every page for someone who may see all incidents, in both databases by turns."""
     now = datetime.now(UTC)
     since = (now - APART * INCIDENTS - timedelta(days=1)).date().isoformat()
+    paths = {slug: f"/insights/{slug}?since={since}" for slug in CHAPTERS}
+    with throwaway(processes=PROCESSES, preloaded=False) as larger:
+        both = [_filled(stack, older=0, now=now), _filled(larger, older=OLDER, now=now)]
+        counted = [pages.queries(one.stack, one.visitor, list(paths.values())) for one in both]
+        answers = {slug: _answers(both, path) for slug, path in paths.items()}
+    for place, one in enumerate(both):
+        table.head(f"Insights over {INCIDENTS:,} incidents of a period, {one.held:,} in the database")
+        for slug, path in paths.items():
+            found, bare = answers[slug][2 * place : 2 * place + 2]
+            said = f"p90 {found.percentile_ms(0.9):.0f} ms, over {bare.median_ms:.2f} ms"
+            table.add(Figure(slug, found.median_ms, MOST_MS, " ms", said))
+            table.add(Figure(f"{slug}: queries", counted[place][path], MOST_QUERIES))
+    table.head(f"{INCIDENTS + OLDER:,} incidents over {INCIDENTS:,}, by turns")
+    for slug, (few, _, many, _) in answers.items():
+        said = f"{many.median_ms:.0f} ms over {few.median_ms:.0f} ms"
+        table.add(Figure(slug, many.median_ms / few.median_ms, FLAT, TIMES, said))
+
+
+def _filled(stack: Stack, *, older: int, now: datetime) -> FilledStack:
+    """Write older incidents, and then those of the period."""
+    began = now - APART * INCIDENTS - timedelta(days=2)
+    if older:
+        with psycopg.connect(stack.database_url) as connection:
+            amount = seed.Amount(incidents=older, events=OLDER_EVENTS, lives=True)
+            seed.fill(connection, amount, at=began, seed=3)
     with psycopg.connect(stack.database_url) as connection:
         amount = seed.Amount(incidents=INCIDENTS, events=EVENTS, in_all_private=pages.EVERYWHERE, lives=True)
         seed.fill(connection, amount, at=now)
     seed.tidy(stack.database_url)
     visitor = Visitor(stack.base_url).sign_in_as(wording.person(int(pages.EVERYWHERE[-4:])))
-    paths = {slug: f"/insights/{slug}?since={since}" for slug in CHAPTERS}
-    few = _answers(stack, table, visitor, paths, held=INCIDENTS)
-    with psycopg.connect(stack.database_url) as connection:
-        amount = seed.Amount(incidents=OLDER, events=OLDER_EVENTS, lives=True)
-        seed.fill(connection, amount, at=now - APART * INCIDENTS - timedelta(days=2), seed=3)
-    seed.tidy(stack.database_url)
-    many = _answers(stack, table, visitor, paths, held=INCIDENTS + OLDER)
-    table.head(f"{INCIDENTS + OLDER:,} incidents over {INCIDENTS:,}")
-    for slug in CHAPTERS:
-        said = f"{many[slug]:.0f} ms over {few[slug]:.0f} ms"
-        table.add(Figure(f"{slug}", many[slug] / few[slug], FLAT, TIMES, said))
+    return FilledStack(stack, INCIDENTS + older, visitor)
 
 
-def _answers(
-    stack: Stack, table: ReportTable, visitor: Visitor, paths: dict[str, str], *, held: int
-) -> dict[str, float]:
-    """Return the median of each page in milliseconds, requested in turn with a bare view."""
-    table.head(f"Insights over {INCIDENTS:,} incidents of a period, {held:,} in the database")
-    port = int(stack.env["PORT"])
-    queries = pages.queries(stack, visitor, list(paths.values()))
-    medians = {}
-    for slug, path in paths.items():
-        asks = [load.get(path, port=port, cookie=visitor.cookie), load.get("/health", port=port)]
-        asyncio.run(load.in_turn(port, asks, rounds=2))
-        found, bare = asyncio.run(load.in_turn(port, asks, rounds=ROUNDS))
-        found.must_be(200)
-        medians[slug] = found.median_ms
-        said = f"p90 {found.percentile_ms(0.9):.0f} ms, over {bare.median_ms:.2f} ms"
-        table.add(Figure(slug, found.median_ms, MOST_MS, " ms", said))
-        table.add(Figure(f"{slug}: queries", queries[path], MOST_QUERIES))
-    return medians
+def _answers(both: list[FilledStack], path: str) -> list[load.Answers]:
+    """Return each stack's answers to a page and to a bare view, requested in turn."""
+    asks = [
+        (one.port, ask)
+        for one in both
+        for ask in (
+            load.get(path, port=one.port, cookie=one.visitor.cookie),
+            load.get("/health", port=one.port),
+        )
+    ]
+    asyncio.run(load.in_turn_among(asks, rounds=2))
+    found = asyncio.run(load.in_turn_among(asks, rounds=ROUNDS))
+    for answers in found:
+        answers.must_be(200)
+    return found
