@@ -9,7 +9,8 @@ import logging
 from dataclasses import replace
 
 from workflows.chat_port import Channel, Chat
-from workflows.effects import effect_queue
+from workflows.effects import effect_queue, lost_channels
+from workflows.effects.lost_channels import OWED
 from workflows.models import Resource
 from workflows.planning.observed import OUTSIDE, PUT_OUT, THERE
 from workflows.ports import VendorError
@@ -20,14 +21,17 @@ log = logging.getLogger(__name__)
 def enter(chat: Chat, room: Resource, found: Channel | None) -> Channel | None:
     """Rejoin the channel of a room that was unarchived; return its state afterwards.
 
-    We stay out if people removed us before it was archived. If we cannot join, the steps that fail there say so.
+    We stay out if people removed us before it was archived. If we cannot join, the steps that fail there say so, and
+    each look at it tries again.
     """
-    if found is None or found.private or found.archived or found.inside or room.external.get("why") == OUTSIDE:
+    stays_out = room.external.get("why") == OUTSIDE and OWED not in room.external
+    if found is None or found.private or found.archived or found.inside or stays_out:
         return found
     try:
         chat.enter(room.external_id)
     except VendorError as error:
         log.warning("could not go back into a channel: %s", error)
+        lost_channels.owe_entry(room.incident_id, room=room.room or 1)
         return found
     return replace(found, inside=True)
 

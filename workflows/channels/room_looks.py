@@ -100,8 +100,9 @@ def look(chat: Chat, channel_id: str, *, at: datetime) -> bool:
     if before is None or (before[0].state == GONE and before[0].external.get("why") != UNSEEN):
         return False  # deleted, or in a workspace that is not connected
     found = chat.look(channel_id)
-    if before[1]:  # it was archived when we last heard
+    if before[1] or lost_channels.OWED in before[0].external:  # archived when we last heard, or not joined since
         found = came_back.enter(chat, before[0], found)
+        before = _known(channel_id) or before  # that we could not is part of what is known
     with transaction.atomic():
         timeline.hold(before[0].incident_id)
         known = _known(channel_id)

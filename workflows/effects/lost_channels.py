@@ -26,7 +26,8 @@ OUTSIDE = "not_in_channel"
 OUTSIDE_TOO = "access_denied"  # the code that bookmark methods use
 IS_ARCHIVED = "is_archived"  # what failed with it is tried again once the channel is unarchived
 ARCHIVED = "archived"
-WHY = frozenset({"why", "workspace"})  # what is stored for a channel that is gone
+OWED: Final = "owed"  # stored for a channel that was unarchived and that we could not join yet
+WHY = frozenset({"why", "workspace", OWED})  # what is stored for a channel that is gone, or that we are not in
 IN_DOUBT: Final = {
     "state": Effect.State.FAILED,
     "error": "The channel was archived before we could check whether this was done. Unarchive it in Slack.",
@@ -68,13 +69,23 @@ def note_outside(incident_id: int, *, room: int, is_shown: bool = True) -> bool:
     return True
 
 
+def owe_entry(incident_id: int, *, room: int) -> None:
+    """Record that we could not join a public channel that was unarchived; each look at it tries again."""
+    with transaction.atomic():
+        timeline.hold(incident_id)
+        row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}", state=THERE).first()
+        if row is not None and not row.spec.get("private") and row.external.get("why") != observed.OUTSIDE:
+            row.external |= {OWED: True}
+            row.save(update_fields=["external"])
+
+
 def restore(incident_id: int, *, room: int, inside: bool = True) -> bool:
     """Record that we can see a room's channel again and are in it, in the caller's transaction.
 
     Return whether that is news. Without ``inside``, we can only see it.
     """
     rows = Resource.objects.filter(incident=incident_id, key=f"channel/{room}")
-    row = rows.filter(Q(state=GONE) | Q(external__why=observed.OUTSIDE)).first()
+    row = rows.filter(Q(state=GONE) | Q(external__why=observed.OUTSIDE) | Q(external__has_key=OWED)).first()
     if row is None or (row.state != GONE and not inside):
         return False
     row.state, row.external = THERE, {name: value for name, value in row.external.items() if name not in WHY}

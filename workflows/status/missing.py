@@ -80,8 +80,8 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         raise lifecycle.Refused(
             f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
         )
-    came_back.enter(chat, channel, found)
-    lost_channels.restore(incident.pk, room=incident.room)
+    entered = came_back.enter(chat, channel, found) or found
+    lost_channels.restore(incident.pk, room=incident.room, inside=entered.inside)
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 

@@ -6,6 +6,7 @@ https://slack.com/help/articles/213185307-Archive-or-delete-a-channel
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -18,6 +19,7 @@ from incidents.models import Incident, Participant
 from integrations.slack.tests.door import Door
 from workflows.channels import membership, room_looks
 from workflows.models import Effect, Resource
+from workflows.ports import VendorError
 from workflows.status import missing, progress
 
 LATER: Final = timedelta(minutes=5)
@@ -97,7 +99,7 @@ def test_where_people_removed_the_app_it_does_not_go_back_by_itself(door: Door, 
 @pytest.mark.parametrize("fault", ["error", "server_error", "ratelimited"])
 def test_where_it_is_not_let_in_it_says_what_to_do(door: Door, incident: Incident, channel: str, fault: str) -> None:
     how = {"error": "missing_scope"} if fault == "error" else {}
-    door.slack.faults.add(fault, method="conversations.join", times=1, **how)
+    door.slack.faults.add(fault, method="conversations.join", times=9, **how)
     door.slack.acts.unarchive("ann", channel)
     assert set(door.deliver()) == {200}
     incident = door.house.settle(incident)
@@ -107,6 +109,32 @@ def test_where_it_is_not_let_in_it_says_what_to_do(door: Door, incident: Inciden
     door.slack.acts.invite("ann", channel, ["firekind"])
     door.deliver()
     incident = door.house.settle(incident)
+    assert "ben" in door.slack.members(channel)
+    assert progress.of(incident).gaps == []
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2])
+@pytest.mark.parametrize("method", ["conversations.join", "conversations.info"])
+@pytest.mark.parametrize("heard", HEARD)
+def test_what_kept_it_out_for_a_while_keeps_it_out_no_longer(
+    door: Door, incident: Incident, channel: str, heard: str, method: str, looks: int
+) -> None:
+    """Such as a revoked token, which people replace: nobody removed it, so nobody has to invite it."""
+    door.slack.acts.unarchive("ann", channel)
+    if heard != "an event":
+        door.slack.take_deliveries()
+    door.slack.faults.add("error", method=method, error="token_revoked")
+    with suppress(VendorError, lifecycle.Refused):
+        HEARD[heard](door, incident)
+    for _ in range(looks):
+        incident = door.house.settle(incident)
+        room_looks.look_again(at=timezone.now())
+    door.slack.faults.clear()
+    for _ in range(2):
+        room_looks.look(door.house.chat, door.slack.channel(channel).id, at=timezone.now())
+        incident = door.house.settle(incident)
+        door.deliver()
+    assert door.slack.bot.id in door.slack.channel(channel).members
     assert "ben" in door.slack.members(channel)
     assert progress.of(incident).gaps == []
 

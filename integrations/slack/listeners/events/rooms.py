@@ -18,6 +18,7 @@ from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up
 from workflows import ports
 from workflows.channels import came_back, room_news, rooms
+from workflows.effects import lost_channels
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -121,6 +122,8 @@ def _entered(channel_id: str, note: Deed) -> None:
             came_back.enter(chat, room, chat.look(channel_id))
     except VendorError as error:  # whatever we then cannot do there reports it
         log.warning("could not look at a channel: %s", error)
+        if room is not None:
+            lost_channels.owe_entry(room.incident_id, room=room.room or 1)
     with transaction.atomic():
         note()
 
