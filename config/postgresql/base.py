@@ -15,7 +15,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from config.postgresql import shares
 from incidents.outages import answer_time
-from incidents.outages.database_watch import Bounded, NoneFree, TooSlow
+from incidents.outages.database_watch import Bounded
+from incidents.outages.unserved import NoneFree, TooSlow
 
 NO_TIME: Final = "no connection was free in the time left"
 

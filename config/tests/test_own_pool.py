@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connections
 from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
 from django.urls import path
@@ -19,8 +19,9 @@ from psycopg_pool import PoolTimeout
 from config.http import serving
 from config.http.serving import Application
 from config.postgresql.base import DatabaseWrapper, ImpatientPool
+from config.tests.small_pool import small_pool
 from config.tests.test_serving import scope
-from incidents.outages import answer_time, database_watch
+from incidents.outages import answer_time, database_watch, unserved
 from stack.outside import until
 
 Talk: Any = ApplicationCommunicator  # it comes without types
@@ -43,14 +44,10 @@ urlpatterns = [path("slack/<who>", look)]
 @pytest.fixture
 def alone(db: None) -> Iterator[DatabaseWrapper]:
     """Django's backend by our settings, with one connection, which is lent out."""
-    given = connection.settings_dict
-    options = {**given["OPTIONS"], "pool": {"min_size": 1, "max_size": 1, "timeout": 0.2}}
-    made = DatabaseWrapper({**given, "OPTIONS": options}, alias="alone")
-    made.pool.open(wait=True)
-    lent = made.pool.getconn()
-    yield made
-    made.pool.putconn(lent)
-    made.close_pool()
+    with small_pool(1, alias="alone") as made:
+        lent = made.pool.getconn()
+        yield made
+        made.pool.putconn(lent)
 
 
 @pytest.fixture
@@ -66,11 +63,11 @@ def test_django_uses_it() -> None:
 
 def test_who_cannot_wait_is_told_at_once_that_it_took_too_long(pool: ImpatientPool) -> None:
     pool.timeout = 3600
-    with answer_time.until(time.monotonic()), pytest.raises(database_watch.TooSlow):
+    with answer_time.until(time.monotonic()), pytest.raises(unserved.TooSlow):
         pool.getconn()
-    with answer_time.until(time.monotonic() + 0.01), pytest.raises(database_watch.TooSlow):
+    with answer_time.until(time.monotonic() + 0.01), pytest.raises(unserved.TooSlow):
         pool.getconn()
-    with answer_time.until(time.monotonic()), pytest.raises(database_watch.TooSlow):
+    with answer_time.until(time.monotonic()), pytest.raises(unserved.TooSlow):
         pool.getconn(timeout=3600)
 
 
@@ -84,7 +81,7 @@ def test_others_wait_as_long_as_the_pool_says(pool: ImpatientPool) -> None:
 def test_it_is_the_databases_fault_but_no_outage(alone: DatabaseWrapper) -> None:
     with answer_time.until(time.monotonic()), pytest.raises(OperationalError) as raised:
         alone.ensure_connection()
-    assert database_watch.was_too_slow(raised.value)
+    assert unserved.was_too_slow(raised.value)
     assert database_watch.is_to_blame(raised.value)
     assert not database_watch.is_away()
 

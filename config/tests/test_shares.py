@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,8 +20,9 @@ from config.http import serving
 from config.postgresql import shares
 from config.postgresql.base import DatabaseWrapper
 from config.postgresql.shares import Shares
+from config.tests.small_pool import small_pool
 from incidents.claiming.patient_threads import PatientThreads
-from incidents.outages import answer_time, database_watch, outage_answer
+from incidents.outages import answer_time, database_watch, outage_answer, unserved
 
 MOST = 6
 KEEPS = {"page": 2, "command": 1}
@@ -67,21 +68,17 @@ def test_pages_may_have_a_connection_for_each_of_their_threads_and_every_kind_of
 @pytest.fixture
 def crowded(db: None) -> Iterator[DatabaseWrapper]:
     """A pool of which this thread's kind of work may have nothing more."""
-    given = connection.settings_dict
-    options = {**given["OPTIONS"], "pool": {"min_size": 1, "max_size": 3, "timeout": 0.2}}
-    made = DatabaseWrapper({**given, "OPTIONS": options}, alias="crowded")
-    made.pool.open(wait=True)
-    made.pool.divides = True
-    among = Shares(3, {"page": 1})
-    shares.divide(among)
-    lent = [made.pool.getconn() for _ in range(2)]
-    yield made
-    shares.divide(None)
-    for one in lent:
-        made.pool.putconn(one)
-    assert among.take(shares.OTHERS, within_s=0)
-    assert among.take(shares.OTHERS, within_s=0), "a connection that was taken back is still counted"
-    made.close_pool()
+    with small_pool(3, alias="crowded") as made:
+        made.pool.divides = True
+        among = Shares(3, {"page": 1})
+        shares.divide(among)
+        lent = [made.pool.getconn() for _ in range(2)]
+        yield made
+        shares.divide(None)
+        for one in lent:
+            made.pool.putconn(one)
+        assert among.take(shares.OTHERS, within_s=0)
+        assert among.take(shares.OTHERS, within_s=0), "a connection that was taken back is still counted"
 
 
 def test_who_may_have_no_more_is_told_that_firekind_is_busy(crowded: DatabaseWrapper) -> None:
@@ -99,7 +96,7 @@ def test_who_may_have_no_more_is_told_that_firekind_is_busy(crowded: DatabaseWra
 def test_who_cannot_wait_for_it_is_told_that_it_took_too_long(crowded: DatabaseWrapper) -> None:
     with answer_time.until(time.monotonic()), pytest.raises(OperationalError) as raised:
         crowded.ensure_connection()
-    assert database_watch.was_too_slow(raised.value)
+    assert unserved.was_too_slow(raised.value)
 
 
 def test_another_kind_is_lent_what_it_keeps(crowded: DatabaseWrapper) -> None:

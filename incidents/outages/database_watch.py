@@ -27,6 +27,7 @@ from psycopg.conninfo import make_conninfo
 
 from incidents.outages import answer_time
 from incidents.outages.breaker import Breaker
+from incidents.outages.unserved import TooSlow, was_too_slow
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -76,14 +77,6 @@ STILL_S: Final = 10.0  # between two statements of a transaction: far more than 
 GONE_S: Final = 1.0  # between two checks by the server, during a statement, whether we are still connected
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
-
-
-class TooSlow(psycopg.OperationalError):
-    """The database took longer than the caller could wait."""
-
-
-class NoneFree(psycopg.OperationalError):
-    """Other work of this process holds every connection that the caller may have."""
 
 
 class Bounded(psycopg.Connection[Any]):
@@ -356,16 +349,6 @@ def says_so(error: BaseException | None) -> bool:
 def has_ended(error: BaseException | None) -> bool:
     """Return whether a healthy server ended a statement or its transaction; makes no query."""
     return says_so(error) and state_of(error).startswith(ENDS)
-
-
-def was_too_slow(error: BaseException | None) -> bool:
-    """Return whether the caller ran out of time before the database answered; makes no query."""
-    return isinstance(error, TooSlow) or isinstance(getattr(error, "__cause__", None), TooSlow)
-
-
-def was_crowded(error: BaseException | None) -> bool:
-    """Return whether other work of this process held every connection, while the database is there; makes no query."""
-    return not is_away() and NoneFree in {type(error), type(getattr(error, "__cause__", None))}
 
 
 def takes_no_changes(error: BaseException | None) -> bool:

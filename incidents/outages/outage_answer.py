@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseServerError, Json
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
-from incidents.outages import answer_time, database_watch, migrated
+from incidents.outages import answer_time, database_watch, migrated, unserved
 from incidents.outages.runbook import RunbookFile
 
 log = logging.getLogger(__name__)
@@ -129,8 +129,8 @@ def happened(error: BaseException | None) -> str:
     state = database_watch.state_of(error)
     found = {
         NO_THREAD: type(error) is RuntimeError,
-        SLOW: database_watch.was_too_slow(error),
-        BUSY: database_watch.was_crowded(error),
+        SLOW: unserved.was_too_slow(error),
+        BUSY: unserved.was_crowded(error) and not database_watch.is_away(),
         BEHIND: state in migrated.NOT_THERE,
         UNCHANGED: database_watch.takes_no_changes(error),
         DAMAGED: state in DAMAGES,

@@ -19,7 +19,7 @@ from django.test import RequestFactory
 from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from incidents.outages import answer_time, breaker, database_watch, hint_sender, outage_answer
+from incidents.outages import answer_time, breaker, database_watch, hint_sender, outage_answer, unserved
 from incidents.outages.breaker import Breaker
 from incidents.outages.database_watch import Bounded, Patience
 from incidents.outages.hint_sender import HintTask
@@ -167,7 +167,7 @@ def test_a_slow_statement_is_waited_for_while_the_server_answers() -> None:
 @pytest.mark.parametrize("left_s", [0.0, 0.2])
 def test_a_slow_statement_is_waited_for_no_longer_than_whoever_asked_can_be(left_s: float) -> None:
     with Bounded.connect(**database_watch.address()) as slow, answer_time.until(time.monotonic() + left_s):
-        with pytest.raises(database_watch.TooSlow) as raised:
+        with pytest.raises(unserved.TooSlow) as raised:
             slow.execute("SELECT FROM pg_sleep(1)")
         assert slow.closed, "what it did must not be committed"
     assert not database_watch.is_away()
@@ -303,7 +303,7 @@ def test_a_statement_that_was_given_up_does_not_go_on_without_us(monkeypatch: py
     database_watch.hold_nothing_for_long()
     given = database_watch.address() | {"autocommit": True}
     with Bounded.connect(**given) as beside, Bounded.connect(**given, **options) as slow:
-        with answer_time.until(time.monotonic() + 0.2), pytest.raises(database_watch.TooSlow):
+        with answer_time.until(time.monotonic() + 0.2), pytest.raises(unserved.TooSlow):
             slow.execute("SELECT FROM pg_sleep(600)")
         goes_on = "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()"
         for _ in range(600):

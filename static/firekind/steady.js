@@ -15,7 +15,7 @@ function at() {
   const field = document.activeElement;
   if (pressed?.isConnected) return pressed;
   if (field?.matches(FIELDS) && isSeen(field)) return field;
-  return Date.now() - aimedAt < AIMS_MS && aimed?.isConnected ? aimed : undefined;
+  return Date.now() - aimedAt < AIMS_MS && aimed?.isConnected ? aimed.closest(CONTROLS) : undefined;
 }
 
 function keep({ detail }) {
@@ -71,7 +71,7 @@ document.addEventListener("pointerdown", ({ target }) => {
 });
 for (const what of ["pointerup", "pointercancel"]) document.addEventListener(what, released);
 document.addEventListener("pointermove", ({ target }) => {
-  aimed = target.closest(CONTROLS);
+  aimed = target; // moves are many: which control it is in is looked up when a refresh comes
   aimedAt = Date.now();
 });
 document.addEventListener("htmx:beforeSwap", keep);

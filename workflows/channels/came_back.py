@@ -10,12 +10,19 @@ from dataclasses import replace
 
 from workflows.chat_port import Channel, Chat
 from workflows.effects import effect_queue, lost_channels
-from workflows.effects.lost_channels import OWED
 from workflows.models import Resource
 from workflows.planning.observed import OUTSIDE, PUT_OUT, THERE
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
+
+
+def look_and_enter(chat: Chat, room: Resource) -> None:
+    """Look at the channel of a room that was unarchived, and rejoin it. If we can do neither, each look tries again."""
+    try:
+        enter(chat, room, chat.look(room.external_id))
+    except VendorError as error:
+        _owe(room, error)
 
 
 def enter(chat: Chat, room: Resource, found: Channel | None) -> Channel | None:
@@ -24,16 +31,20 @@ def enter(chat: Chat, room: Resource, found: Channel | None) -> Channel | None:
     We stay out if people removed us before it was archived. If we cannot join, the steps that fail there say so, and
     each look at it tries again.
     """
-    stays_out = room.external.get("why") == OUTSIDE and OWED not in room.external
+    stays_out = room.external.get("why") == OUTSIDE and lost_channels.OWED not in room.external
     if found is None or found.private or found.archived or found.inside or stays_out:
         return found
     try:
         chat.enter(room.external_id)
     except VendorError as error:
-        log.warning("could not go back into a channel: %s", error)
-        lost_channels.owe_entry(room.incident_id, room=room.room or 1)
+        _owe(room, error)
         return found
     return replace(found, inside=True)
+
+
+def _owe(room: Resource, error: VendorError) -> None:
+    log.warning("could not go back into a channel: %s", error)
+    lost_channels.owe_entry(room.incident_id, room=room.room or 1)
 
 
 def forget_members(room: Resource) -> None:

@@ -18,7 +18,6 @@ from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up
 from workflows import ports
 from workflows.channels import came_back, room_news, rooms
-from workflows.effects import lost_channels
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -117,13 +116,8 @@ def unarchived(told: SlackEvent) -> Deed | None:
 def _entered(channel_id: str, note: Deed) -> None:
     """Join a channel again, then record that it was unarchived; a regular look would record that too."""
     chat, room = ports.chat(), rooms.channel_row(channel_id)
-    try:
-        if chat is not None and room is not None:
-            came_back.enter(chat, room, chat.look(channel_id))
-    except VendorError as error:  # whatever we then cannot do there reports it
-        log.warning("could not look at a channel: %s", error)
-        if room is not None:
-            lost_channels.owe_entry(room.incident_id, room=room.room or 1)
+    if chat is not None and room is not None:
+        came_back.look_and_enter(chat, room)
     with transaction.atomic():
         note()
 
