@@ -11,6 +11,7 @@ EACH: Final = "[]"
 NEEDED: Final = "!"
 NUMBER: Final = "#"
 TIME: Final = "@"
+FLAG: Final = "?"
 
 
 def _is_time(value: object) -> bool:
@@ -22,8 +23,9 @@ def _is_time(value: object) -> bool:
 
 IS: Final[dict[str, Callable[[object], bool]]] = {
     "": lambda value: isinstance(value, str),
-    NUMBER: lambda value: isinstance(value, int),
+    NUMBER: lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     TIME: _is_time,
+    FLAG: lambda value: isinstance(value, bool),
 }
 
 
@@ -41,8 +43,9 @@ AnswerShape = tuple[_Field, ...]
 def shape(text: str) -> AnswerShape:
     """Read the paths of an answer's fields: `channel.id! channel.created# messages[].text`.
 
-    Each is a text, with `#` a number, or with `@` a time; `status=open|closed` is one of these words. `[]` is a list.
-    With `!` it is needed, and so is everything around it; a needed text is not empty. Any other may be missing or null.
+    Each is a text, with `#` a number, with `@` a date or a time, with `?` true or false; `status=open|closed` is one of
+    these words. `[]` is a list. With `!` it is needed, and so is everything around it; a needed text is not empty. Any
+    other may be missing or null.
     """
     return tuple(map(_field, text.split()))
 
@@ -53,8 +56,8 @@ def fits(answer: object, wanted: AnswerShape) -> bool:
 
 
 def _field(text: str) -> _Field:
-    path, _, words = text.rstrip(NEEDED + NUMBER + TIME).partition("=")
-    type = next((one for one in (NUMBER, TIME) if one in text), "")
+    path, _, words = text.rstrip(NEEDED + NUMBER + TIME + FLAG).partition("=")
+    type = next((one for one in (NUMBER, TIME, FLAG) if one in text), "")
     parts = path.replace(EACH, f".{EACH}").split(".")
     allowed = frozenset(words.split("|")) if words else frozenset()
     return _Field(tuple(part for part in parts if part), text.endswith(NEEDED), type, allowed)

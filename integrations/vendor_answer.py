@@ -18,15 +18,15 @@ class VendorAnswer(dict[str, Any]):
 
     def __init__(self, said: Mapping[str, Any], unreadable: Unreadable) -> None:
         super().__init__(said)
-        self._unreadable = unreadable
+        self.unreadable = unreadable
 
     def __getitem__(self, name: str) -> Any:
         if (found := super().__getitem__(name)) is None:
-            raise self._unreadable()
+            raise self.unreadable()
         return found
 
     def __missing__(self, name: str) -> Any:
-        raise self._unreadable()
+        raise self.unreadable()
 
 
 def parsed(body: bytes, *, unreadable: Unreadable) -> Any:

@@ -21,6 +21,8 @@ def tampered(answer: Any) -> Iterator[tuple[str, Any]]:
             inside: Any = changed
             for step in way[:-1]:
                 inside = inside[step]
+            if type(strange) is int is type(inside[way[-1]]):
+                continue  # another number is a number
             if strange is not _GONE:
                 inside[way[-1]] = deepcopy(strange)
             elif isinstance(inside, dict):

@@ -15,6 +15,7 @@ from integrations.trackers.adapter import wire
 from integrations.trackers.adapter.accounts import Accounts
 from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE, hidden, utc
 from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.protocol.answers import GITHUB_ISSUE, GITHUB_ISSUES, GITHUB_REPOSITORY
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
 from workflows.tracker_port import TicketDraft, TicketStatus
@@ -68,7 +69,7 @@ class GitHubIssues:
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
         """Return an issue's status; None when it was deleted, for which GitHub answers 410."""
         try:
-            found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}")
+            found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}", answer=GITHUB_ISSUE)
         except VendorError as error:
             if self._is_transferred(error, private=private):
                 raise wire.moved(self.name, LOOK) from error
@@ -83,7 +84,8 @@ class GitHubIssues:
         """
         if error.code not in {"http_301", "http_404", "http_410"}:
             raise error
-        repository = self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"))
+        path = self._path(private).removesuffix("/issues")
+        repository = self._wire.call(LOOK, "GET", path, answer=GITHUB_REPOSITORY)
         if error.code == "http_410" and not repository.get("has_issues", True):
             says = f"Issues are switched off for {self._projects[private]} on GitHub. Switch them on, then retry."
             raise VendorError(says, code="issues_off", method=error.method) from error
@@ -118,7 +120,8 @@ class GitHubIssues:
     def _listed(self, since: datetime, order: Mapping[str, str], *, private: bool) -> Iterator[dict[str, Any]]:
         query = {"state": "all", "since": utc(since), "per_page": str(PAGE), **order}
         for page in range(1, PAGES + 1):
-            found = self._wire.call(LOOK, "GET", self._path(private), query={**query, "page": str(page)}, of=list)
+            asked = {**query, "page": str(page)}
+            found = self._wire.call(LOOK, "GET", self._path(private), query=asked, of=list, answer=GITHUB_ISSUES)
             yield from (one for one in found if "pull_request" not in one)
             if len(found) < PAGE:
                 return
@@ -126,12 +129,12 @@ class GitHubIssues:
     def _write(self, verb: str, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Write; if GitHub refuses everything because an account cannot be assigned, write again without it."""
         try:
-            found: dict[str, Any] = self._wire.call(verb, method, path, body=body)
+            found: dict[str, Any] = self._wire.call(verb, method, path, body=body, answer=GITHUB_ISSUE)
         except VendorError as error:
             if error.code != "http_422" or not body.get("assignees"):
                 raise
             rest = {name: value for name, value in body.items() if name != "assignees"}
-            found = self._wire.call(verb, method, path, body=rest)
+            found = self._wire.call(verb, method, path, body=rest, answer=GITHUB_ISSUE)
         return found
 
     def _path(self, private: bool) -> str:

@@ -16,6 +16,7 @@ from integrations.trackers.adapter import wire
 from integrations.trackers.adapter.accounts import Accounts
 from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE, hidden, utc
 from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.protocol.answers import GITLAB_ISSUE, GITLAB_ISSUES, GITLAB_PROJECT, GITLAB_USERS
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
 from workflows.tracker_port import TicketDraft, TicketStatus
@@ -46,7 +47,8 @@ class GitLabIssues:
         """Open an issue."""
         fields = {name: value for name, value in draft.fields.items() if name != "state" and value}
         sent = {"description": f"{draft.body}\n\n{hidden(draft.mark)}", "labels": LABEL, **self._sent(fields)}
-        return self._status(self._wire.call(OPEN, "POST", self._path(draft.private), body=sent), draft.private)
+        made = self._wire.call(OPEN, "POST", self._path(draft.private), body=sent, answer=GITLAB_ISSUE)
+        return self._status(made, draft.private)
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
         """Find an issue by its mark, the newest first. One that was moved is closed by that, but reported as open."""
@@ -59,11 +61,11 @@ class GitLabIssues:
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
         """Return an issue's status; None when the project can be read but no longer has that number."""
         try:
-            found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}")
+            found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}", answer=GITLAB_ISSUE)
         except VendorError as error:
             if error.code != "http_404":
                 raise
-            self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"))
+            self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"), answer=GITLAB_PROJECT)
             return None
         if _is_moved(found):
             raise wire.moved(self.name, LOOK)
@@ -72,7 +74,8 @@ class GitLabIssues:
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
         """Change these fields."""
         path = f"{self._path(private)}/{ref}"
-        return self._status(self._wire.call(CHANGE, "PUT", path, body=self._sent(fields)), private)
+        changed = self._wire.call(CHANGE, "PUT", path, body=self._sent(fields), answer=GITLAB_ISSUE)
+        return self._status(changed, private)
 
     def withdraw_ticket(self, ref: str) -> None:
         """Replace our words in an issue of the open project, unassign it and close it.
@@ -82,7 +85,7 @@ class GitLabIssues:
         fields = self._sent({"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""})
         path, sent = f"{self._path(False)}/{ref}", {"description": NEUTRAL_TEXT, **fields}
         try:
-            found = self._wire.call(CHANGE, "PUT", path, body=sent)
+            found = self._wire.call(CHANGE, "PUT", path, body=sent, answer=GITLAB_ISSUE)
             self._status(found, False)
         except VendorError as error:
             if error.code != "http_404" or self.look_at_ticket(ref) is not None:
@@ -99,7 +102,8 @@ class GitLabIssues:
     def _listed(self, query: Mapping[str, str], *, private: bool) -> Iterator[dict[str, Any]]:
         whole = {"scope": "all", "state": "all", "per_page": str(PAGE), **query}
         for page in range(1, PAGES + 1):
-            found = self._wire.call(LOOK, "GET", self._path(private), query={**whole, "page": str(page)}, of=list)
+            asked = {**whole, "page": str(page)}
+            found = self._wire.call(LOOK, "GET", self._path(private), query=asked, of=list, answer=GITLAB_ISSUES)
             yield from found
             if len(found) < PAGE:
                 return
@@ -119,7 +123,7 @@ class GitLabIssues:
     def _id(self, account: str) -> int | None:
         """Return an account's number, which is looked up once; None for no account and for one that does not exist."""
         if account and account not in self._ids:
-            found = self._wire.call(LOOK, "GET", "/users", query={"username": account}, of=list)
+            found = self._wire.call(LOOK, "GET", "/users", query={"username": account}, of=list, answer=GITLAB_USERS)
             self._ids.update((account, int(one["id"])) for one in found[:1])
         return self._ids.get(account)
 

@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from integrations.answer_shape import AnswerShape
 from integrations.trackers.adapter import wire
 from integrations.trackers.adapter.accounts import Accounts
 from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE
 from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerRefusal, TrackerReply, Wire
+from integrations.trackers.protocol import answers
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
 from workflows.tracker_port import TicketDraft, TicketStatus
@@ -64,7 +66,7 @@ class JiraIssues:
             "labels": [LABEL, _label(draft.mark)],
             **_sent({name: value for name, value in draft.fields.items() if value}),
         }
-        made = self._write(OPEN, "POST", "/issue", fields)
+        made = self._write(OPEN, "POST", "/issue", fields, answer=answers.JIRA_CREATED)
         with wire.opened():
             return self._read(OPEN, str(made["id"]))
 
@@ -93,7 +95,8 @@ class JiraIssues:
         return bool(self._project(private)["id"] == project["id"])
 
     def _project(self, private: bool) -> dict[str, Any]:
-        found: dict[str, Any] = self._wire.call(LOOK, "GET", f"/project/{self._projects[private]}")
+        path = f"/project/{self._projects[private]}"
+        found: dict[str, Any] = self._wire.call(LOOK, "GET", path, answer=answers.JIRA_PROJECT)
         return found
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
@@ -128,9 +131,8 @@ class JiraIssues:
         found, token = [], ""
         for _ in range(PAGES):
             asked = {"jql": query, "fields": READ.split(","), "maxResults": PAGE}
-            page = self._wire.call(
-                LOOK, "POST", "/search/jql", body={**asked, **({"nextPageToken": token} if token else {})}
-            )
+            asked |= {"nextPageToken": token} if token else {}
+            page = self._wire.call(LOOK, "POST", "/search/jql", body=asked, answer=answers.JIRA_FOUND)
             found += [self._status(one) for one in page["issues"]]
             token = page.get("nextPageToken") or ""
             if not token:
@@ -141,11 +143,19 @@ class JiraIssues:
         return self._status(self._asked(verb, ref))
 
     def _asked(self, verb: str, ref: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._wire.call(verb, "GET", f"/issue/{ref}", query={"fields": READ})
+        path = f"/issue/{ref}"
+        found: dict[str, Any] = self._wire.call(verb, "GET", path, query={"fields": READ}, answer=answers.JIRA_ISSUE)
         return found
 
     def _write(
-        self, verb: str, method: str, path: str, fields: Mapping[str, Any], *, spare: frozenset[str] = SPARE
+        self,
+        verb: str,
+        method: str,
+        path: str,
+        fields: Mapping[str, Any],
+        *,
+        spare: frozenset[str] = SPARE,
+        answer: AnswerShape = (),
     ) -> Any:
         """Write the fields, if necessary without some of them.
 
@@ -155,25 +165,26 @@ class JiraIssues:
         if not fields:
             return {}
         try:
-            return self._wire.call(verb, method, path, body={"fields": fields})
+            return self._wire.call(verb, method, path, body={"fields": fields}, answer=answer)
         except TrackerRefusal as error:
             named = error.fields & spare & fields.keys()
             wrong = named or ({"assignee"} if fields.get("assignee") else set())
             if error.code != "http_400" or not wrong:
                 raise
         rest = {name: value for name, value in fields.items() if name not in wrong}
-        return self._write(verb, method, path, rest, spare=spare)
+        return self._write(verb, method, path, rest, spare=spare, answer=answer)
 
     def _move(self, ref: str, state: str) -> None:
         """Take a transition to a status of the right category, preferably one with a matching name."""
-        offered = self._wire.call(CHANGE, "GET", f"/issue/{ref}/transitions")["transitions"]
+        path = f"/issue/{ref}/transitions"
+        offered = self._wire.call(CHANGE, "GET", path, answer=answers.JIRA_TRANSITIONS)["transitions"]
         ways = [one for one in offered if (one["to"]["statusCategory"]["key"] == DONE) == (state != "open")]
         named = [one for one in ways if (one["to"]["name"].casefold() in DROPPED) == (state == "dropped")]
         chosen = next(iter(named or ways), None)
         if chosen is None:
             says = f"The workflow in Jira offers no way to mark this as {state}. Change it there, then retry."
             raise VendorError(says, code="no_transition", method=CHANGE)
-        self._wire.call(CHANGE, "POST", f"/issue/{ref}/transitions", body={"transition": {"id": chosen["id"]}})
+        self._wire.call(CHANGE, "POST", path, body={"transition": {"id": chosen["id"]}})
 
     def _status(self, issue: Mapping[str, Any]) -> TicketStatus:
         fields = issue["fields"]

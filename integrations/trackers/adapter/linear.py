@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from integrations import answer_shape
 from integrations.trackers.adapter import wire
 from integrations.trackers.adapter.accounts import Accounts
 from integrations.trackers.adapter.ticket_text import NEUTRAL_TEXT, NEUTRAL_TITLE, utc
 from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.protocol import answers
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
 from workflows.tracker_port import TicketDraft, TicketStatus
@@ -144,9 +146,11 @@ class LinearIssues:
     def _ask(self, verb: str, name: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         body = {"operationName": name, "query": QUERIES[name], "variables": variables}
         found = self._wire.call(verb, "POST", "/graphql", body=body)
-        for error in found.get("errors") or ():
-            raise _refused(verb, error if isinstance(error, dict) else {"message": error})
-        data: dict[str, Any] = found["data"]
+        for error in _errors(found):
+            raise _refused(verb, error)
+        data: dict[str, Any] = found.get("data")
+        if not answer_shape.fits(data, answers.LINEAR[name]):
+            raise found.unreadable()
         return data
 
     def _sent(self, fields: Mapping[str, str], *, team: str) -> dict[str, Any]:
@@ -189,22 +193,32 @@ def limited(reply: TrackerReply) -> float | None:
     """Return the seconds to wait; a limit is an error with status 400: https://linear.app/developers/rate-limiting"""
     if reply.status not in {400, 429}:
         return None
-    found = reply.json()
-    errors = found.get("errors") or [] if isinstance(found, dict) else []
-    codes = {(one.get("extensions") or {}).get("code") for one in errors if isinstance(one, dict)}
+    codes = [_extension(one, "code") for one in _errors(reply.json())]
     if reply.status != 429 and "RATELIMITED" not in codes:
         return None
     reset = reply.headers.get("x-ratelimit-requests-reset")  # milliseconds since 1970
     return wire.seconds(reset) / 1000 - time.time() if reset else wire.WAIT_S
 
 
+def _errors(said: Any) -> list[dict[str, Any]]:
+    """Return the errors of an answer, each as an object."""
+    errors = said.get("errors") if isinstance(said, dict) else None
+    errors = errors if isinstance(errors, list) else [errors] if errors else []
+    return [one if isinstance(one, dict) else {"message": one} for one in errors]
+
+
+def _extension(error: Mapping[str, Any], name: str) -> Any:
+    extensions = error.get("extensions")
+    return extensions.get(name) if isinstance(extensions, dict) else None
+
+
 def _refused(verb: str, error: Mapping[str, Any]) -> VendorError:
     if str(error.get("message", "")).startswith("Entity not found"):
         return VendorError("This issue no longer exists in Linear.", code=GONE, method=verb)
-    if (error.get("extensions") or {}).get("code") == "AUTHENTICATION_ERROR":
+    if _extension(error, "code") == "AUTHENTICATION_ERROR":
         says = "Linear rejects TRACKER_TOKEN. Check that it is an API key which may read and write issues."
         return VendorError(says, code="http_401", method=verb)
-    why = str((error.get("extensions") or {}).get("userPresentableMessage") or error.get("message") or "")[:200]
+    why = str(_extension(error, "userPresentableMessage") or error.get("message") or "")[:200]
     return VendorError(f"Linear refused it: {why}", code="graphql", method=verb)
 
 

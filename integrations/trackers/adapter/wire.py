@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from integrations import bounded, one_request, unreached, vendor_answer
+from integrations import answer_shape, bounded, one_request, unreached, vendor_answer
+from integrations.answer_shape import AnswerShape
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 from workflows.tracker_port import MOVED
@@ -96,10 +97,11 @@ class Wire:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
         of: type[dict[str, Any] | list[Any]] = dict,
+        answer: AnswerShape = (),
     ) -> Any:
         """Make one request and return the answer's JSON, of type ``of``. Raises ``VendorError`` for any failure.
 
-        ``verb`` is what a rate limit applies to.
+        ``verb`` is what a rate limit applies to; ``answer`` is what is read of the answer.
         """
         url = f"{self._url}{path}{f'?{urlencode(query)}' if query else ''}"
         sent = json.dumps(body).encode() if body is not None else b""
@@ -114,9 +116,9 @@ class Wire:
                 raise because or self._passing(verb, "connection_failed", unknown=False) from error
             except (OSError, http.client.HTTPException) as error:
                 raise self._passing(verb, "connection_lost", unknown=writes, lingers=writes) from error
-            return self._read(verb, reply, writes=writes, of=of)
+            return self._read(verb, reply, writes=writes, of=of, answer=answer)
 
-    def _read(self, verb: str, reply: TrackerReply, *, writes: bool, of: type) -> Any:
+    def _read(self, verb: str, reply: TrackerReply, *, writes: bool, of: type, answer: AnswerShape) -> Any:
         # A new ticket may be found only later: https://developer.atlassian.com/cloud/jira/platform/search-and-reconcile
         lingers = writes and verb == OPEN
 
@@ -138,7 +140,7 @@ class Wire:
         if reply.status == NO_CONTENT and of is dict:
             return VendorAnswer({}, unreadable)
         found = vendor_answer.parsed(reply.body, unreadable=unreadable)
-        if not isinstance(found, of) or (isinstance(found, list) and not all(isinstance(one, dict) for one in found)):
+        if not (_is_of(found, of) and answer_shape.fits(found, answer)):
             raise unreadable()
         return found
 
@@ -217,6 +219,11 @@ def seconds(value: str | None) -> float:
         return float(value) if value else WAIT_S
     except ValueError:
         return WAIT_S
+
+
+def _is_of(found: Any, of: type) -> bool:
+    """Return whether an answer is an object or a list of objects, whichever is expected."""
+    return isinstance(found, of) and (not isinstance(found, list) or all(isinstance(one, dict) for one in found))
 
 
 def _why(reply: TrackerReply) -> str:

@@ -149,8 +149,9 @@ class Board(ABC):
         """
 
     def add(self, project: str, title: str, **more: Any) -> BoardTicket:
-        """Add a new ticket."""
+        """Add a new ticket; it gets an id, unless one is given."""
         n, now = self.next_n(project), self.stamp()
+        more.setdefault("id", str(10_000 + len(self.tickets)))
         ticket = BoardTicket(n, project, title, created_at=now, updated_at=now, **more)
         self.tickets.append(ticket)
         self.hooks.append(self.hook(ticket, "opened"))

@@ -90,8 +90,7 @@ class FakeJira(Board):
         if wrong := self._not_there(fields) or self._wrong(fields):
             return wrong
         made = {name: value for name, value in self._fields(fields).items() if name != "title"}
-        id, labels = str(10_000 + len(self.tickets)), list(fields.get("labels") or ())
-        ticket = self.add(project, fields["summary"].strip(), id=id, labels=labels, **made)
+        ticket = self.add(project, fields["summary"].strip(), labels=list(fields.get("labels") or ()), **made)
         return Answered(201, {"id": ticket.id, "key": f"{project}-{ticket.n}"})
 
     def _change(self, ticket: BoardTicket, fields: Any) -> Answered:

@@ -61,32 +61,32 @@ def carrier(board: Board) -> Carrier:
     return carry
 
 
-def github(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+def github(clock: Callable[[], datetime], through: Carrier | None = None) -> tuple[Board, Tracker]:
     """A repository, and one for private incidents."""
     setup = TrackerSetup("github", "acme/ops", "acme/private")
     board = FakeGitHub(projects=("acme/ops", "acme/private"), people=tuple(PEOPLE.values()), clock=clock)
-    return board, GitHubIssues(setup, carrier=carrier(board))
+    return board, GitHubIssues(setup, carrier=through or carrier(board))
 
 
-def gitlab(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+def gitlab(clock: Callable[[], datetime], through: Carrier | None = None) -> tuple[Board, Tracker]:
     """A project, and one for private incidents."""
     setup = TrackerSetup("gitlab", "acme/ops", "acme/sub/private")
     board = FakeGitLab(projects=("acme/ops", "acme/sub/private"), people=tuple(PEOPLE.values()), clock=clock)
-    return board, GitLabIssues(setup, carrier=carrier(board))
+    return board, GitLabIssues(setup, carrier=through or carrier(board))
 
 
-def jira(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+def jira(clock: Callable[[], datetime], through: Carrier | None = None) -> tuple[Board, Tracker]:
     """A project, and one for private incidents."""
     setup = TrackerSetup("jira", "OPS", "SEC")
     board = FakeJira(projects=("OPS", "SEC"), people=tuple(PEOPLE.values()), clock=clock)
-    return board, JiraIssues(setup, carrier=carrier(board), clock=clock)
+    return board, JiraIssues(setup, carrier=through or carrier(board), clock=clock)
 
 
-def linear(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+def linear(clock: Callable[[], datetime], through: Carrier | None = None) -> tuple[Board, Tracker]:
     """A team, and one for private incidents."""
     setup = TrackerSetup("linear", "OPS", "SEC")
     board = FakeLinear(projects=("OPS", "SEC"), people=tuple(PEOPLE.values()), clock=clock)
-    return board, LinearIssues(setup, carrier=carrier(board))
+    return board, LinearIssues(setup, carrier=through or carrier(board))
 
 
 VENDORS: Final = {"github": github, "gitlab": gitlab, "jira": jira, "linear": linear}
