@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
     Case,
     Exists,
@@ -21,15 +20,17 @@ from django.db.models import (
     QuerySet,
     Subquery,
     TextField,
+    Value,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Extract
+from django.db.models.functions import Cast, Coalesce, ConcatPair, Extract
 
 from evidence.models import Evidence, Round, Support
 from evidence.models.evidence import State
 from incidents.models import Event, Followup, Incident, Participant, Person
 from insights import recurring
 from insights.figures.history import (
+    APART,
     AskedPage,
     BroughtIn,
     EndedUntil,
@@ -41,9 +42,7 @@ from workflows.models import Page
 
 MOST: Final = 20_000  # incidents on one page, the newest
 ENDS: Final = ("resolved", "cancelled", "duplicated")
-PLAIN: Final = (
-    "codename", "title", "private", "status", "declared_at", "mitigated_at", "ended_at", "type__slug",
-)  # fmt: skip
+PLAIN: Final = ("codename", "declared_at", "type__slug")  # what every figure reads
 
 
 class JSONList(Func):
@@ -51,13 +50,6 @@ class JSONList(Func):
 
     function = "json_build_array"
     output_field = JSONField()
-
-
-class TextPair(Func):
-    """Two texts as an array, which is cheaper than a JSON list if there are many."""
-
-    template = "ARRAY[%(expressions)s]"
-    output_field = ArrayField(TextField())
 
 
 _of = {"incident": OuterRef("pk")}
@@ -74,6 +66,8 @@ _led = Event.objects.filter(~Q(data__name=""), **_of, kind="led").order_by("n")
 _pages_of = Page.objects.filter(~Q(pager_id="", via="rest"), **_of).order_by("pk")
 _picked = Participant.objects.filter(~Q(by=F("person")), **_of, reason=Participant.Reason.PICKED, by__isnull=False)
 _rounds_of = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at", "pk")
+# One text, because a list of two takes three times as long to read, and there are several to an incident.
+_round = ConcatPair(Cast("finding", TextField()), ConcatPair(Value(APART), "verdict"), output_field=TextField())
 _used = Exists(Support.objects.filter(evidence=OuterRef("pk")))
 _evidence = Evidence.objects.filter(**_of).exclude(state=State.WITHDRAWN).order_by("n")
 _followups = Followup.objects.filter(**_of).exclude(state=Followup.State.DROPPED).order_by("n")
@@ -81,6 +75,7 @@ _took = Case(When(state=Followup.State.DONE, then=Extract(F("ended_at") - F("mad
 
 # The expression that reads each part of a history.
 PARTS: Final[Mapping[str, Any]] = {
+    **{name: F(name) for name in ("title", "private", "status", "mitigated_at", "ended_at")},
     "steps": Case(When(_was_retyped, then=ArraySubquery(_steps))),
     "clear_at": F("clear_at"),
     "rests": ArraySubquery(_moves.values(one=JSONList("kind", "at"))),
@@ -90,13 +85,13 @@ PARTS: Final[Mapping[str, Any]] = {
     "led_at": Subquery(_led.values("at")[:1]),
     "pages": ArraySubquery(_pages_of.values(one=JSONList("name", "target", "opened_at", "answered_at"))),
     "picked": ArraySubquery(_picked.order_by("since_at", "pk").values(one=JSONList("since_at", "person__zone"))),
-    "rounds": ArraySubquery(_rounds_of.values(one=TextPair(Cast("finding", TextField()), "verdict"))),
+    "rounds": ArraySubquery(_rounds_of.values(one=_round)),
     "followups": ArraySubquery(_followups.values(one=JSONList("phase", _took))),
     "evidence": ArraySubquery(_evidence.values(one=JSONList("origin__via", _used, recurring.HOT))),
 }
 
 _fields = IncidentHistory._fields
-BLANK: Final = tuple(IncidentHistory._field_defaults[name] for name in _fields[_fields.index("steps") + 1 :])
+BLANK: Final = tuple(IncidentHistory._field_defaults[name] for name in _fields[len(PLAIN) :])
 Place = tuple[int, int, Callable[[Any], Any]]  # index among the fields, index among the columns, and the conversion
 
 
@@ -107,7 +102,7 @@ def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) 
     incidents, of any time, among which one may have been seen before.
     """
     # One text for each incident, parsed as JSON all at once: drivers take several times as long for separate values.
-    queried = [part for part in parts if part in PARTS]
+    queried = [part for part in dict.fromkeys(parts) if part in PARTS]
     one = Cast(JSONList(*PLAIN, *(PARTS[part] for part in queried)), TextField())
     texts = incidents.order_by("-declared_at", "-pk").values_list(one, flat=True)[:MOST]
     rows = json.loads(f"[{','.join(texts)}]")
@@ -122,21 +117,26 @@ def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) 
 
 def _add_seen_before(rows: Sequence[list[Any]], evidence: int, known: QuerySet[Incident]) -> None:
     """Append to each row whether what its evidence is hot in was seen before; None if it has no profile."""
-    hot = [{digest for *_, digests in row[evidence] for digest in digests} for row in rows]
-    both = list(zip(rows, hot, strict=True))
-    seen = recurring.among({row[0]: (_at(row[4]), digests) for row, digests in both if digests}, known=known)
-    for row, digests in both:
-        row.append(row[0] in seen if digests else None)
+    hot = []
+    for row in rows:
+        digests = [digest for *_, digests in row[evidence] for digest in digests]
+        if digests:
+            hot.append((row[0], row[1], digests))
+        row.append(False if digests else None)
+    seen = recurring.among(hot, known=known)
+    for row in rows:
+        if row[0] in seen:
+            row[-1] = True
 
 
 def _history(row: Sequence[Any], retyped: Sequence[Sequence[str]], places: Sequence[Place]) -> IncidentHistory:
     """Build one history from its columns: those of ``PLAIN``, then the parts, each with its index among the fields."""
-    codename, title, private, status, declared, mitigated, ended, slug, *_ = row
+    codename, declared, slug, *_ = row
     at = _at(declared)
     steps: tuple[TypeStep, ...] = (TypeStep(slug, at),)
     if retyped:  # the type before the first retype
         steps = (TypeStep(retyped[0][1], at), *[TypeStep(to, _at(then)) for then, _, to in retyped])
-    values = [codename, at, title, private, status, _maybe(mitigated), _maybe(ended), steps, *BLANK]
+    values = [codename, at, steps, *BLANK]
     for place, column, read_as in places:
         if (value := row[column]) or value is False:
             values[place] = read_as(value)
@@ -174,6 +174,11 @@ def _owed(rows: Sequence[Sequence[Any]]) -> tuple[OwedWork, ...]:
 _at = datetime.fromisoformat
 # How each part is converted from JSON, if present; steps also need the declaration, and are converted with it.
 READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "title": _as_is,
+    "private": _as_is,
+    "status": _as_is,
+    "mitigated_at": _maybe,
+    "ended_at": _maybe,
     "clear_at": _maybe,
     "first_human_at": _maybe,
     "led_at": _maybe,

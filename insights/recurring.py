@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -16,21 +15,23 @@ from incidents.models import Incident
 _dominant = HotFunction.objects.filter(share__gte=DOMINANT)
 # The digests of the functions that evidence is hot in; empty unless it is a profile.
 HOT: Final = ArraySubquery(_dominant.filter(evidence=OuterRef("pk")).values("digest"))
-Hot = Mapping[str, tuple[datetime, Iterable[str]]]  # by codename: when it was declared, and its digests
+HotIncident = tuple[str, str, Sequence[str]]  # its codename, when it was declared, and its digests
 
 
-def among(hot: Hot, *, known: QuerySet[Incident]) -> set[str]:
-    """Return those that share a hot function with an earlier incident; all of them belong to ``known``.
+def among(hot: Sequence[HotIncident], *, known: QuerySet[Incident]) -> set[str]:
+    """Return the codenames of those that share a hot function with an earlier incident.
 
-    Most share one with each other. Only for the rest is the database asked about other incidents.
+    ``hot`` are the newest first, and belong to ``known``. Most share one with each other. Only for the rest is the
+    database asked about other incidents.
     """
-    began: dict[str, datetime] = {}
-    for at, digests in hot.values():
-        for digest in digests:
-            if digest not in began or at < began[digest]:
-                began[digest] = at
-    seen = {codename for codename, (at, digests) in hot.items() if any(began[digest] < at for digest in digests)}
-    first = hot.keys() - seen
+    began: dict[str, str] = {}
+    seen, first = set[str](), list[str]()
+    for codename, at, digests in reversed(hot):
+        is_later = [began.setdefault(digest, at) != at for digest in digests]  # for each digest, so that all are noted
+        if any(is_later):
+            seen.add(codename)
+        else:
+            first.append(codename)
     return seen | _among_others(first, known) if first else seen
 
 

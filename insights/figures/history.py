@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 
 class TypeStep(NamedTuple):
@@ -45,8 +45,9 @@ class BroughtIn(NamedTuple):
 
 
 # As they are read, because there are tens of thousands.
-# A hypothesis and a verdict on it; verdicts are in the order they were given.
-FindingRound = Sequence[str]
+# A hypothesis, a space and a verdict on it; verdicts are in the order they were given.
+FindingRound = str
+APART: Final = " "
 # How a piece of evidence came, if that is known; whether a verdict cites it; and the digests of what it is hot in.
 EvidencePiece = Sequence[Any]
 
@@ -64,12 +65,12 @@ class IncidentHistory(NamedTuple):
 
     codename: str
     declared_at: datetime
+    steps: tuple[TypeStep, ...] = ()
     title: str = ""
     private: bool = False
     status: str = "open"
     mitigated_at: datetime | None = None
     ended_at: datetime | None = None
-    steps: tuple[TypeStep, ...] = ()
     clear_at: datetime | None = None
     rests: tuple[EndedUntil, ...] = ()
     first_type: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from insights.figures.figure import COUNTS, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped, key_of
-from insights.figures.history import IncidentHistory
+from insights.figures.history import APART, IncidentHistory
 
 HOLDS = {"supported", "root_cause"}
 MANY = 3
@@ -25,7 +25,8 @@ CAME = {
 def refuted_before(one: IncidentHistory) -> int | None:
     """Return how many hypotheses were refuted when one first held; None if none held yet."""
     stands: dict[str, str] = {}
-    for finding, verdict in one.rounds:
+    for told in one.rounds:
+        finding, _, verdict = told.partition(APART)
         stands[finding] = verdict
         if verdict in HOLDS:
             return list(stands.values()).count("refuted")

@@ -48,7 +48,7 @@ FIGURES = (
         "From adding a task or follow-up until it was done. Open ones are not counted.",
         TIMES,
         done,
-        needs=("followups",),
+        needs=("title", "followups"),
         unit="tasks",
     ),
 )

@@ -118,7 +118,7 @@ FIGURES = (
         "From opening a page until someone acknowledged it. Unacknowledged pages are not counted.",
         TIMES,
         answers,
-        needs=("pages",),
+        needs=("title", "pages"),
         unit="pages",
     ),
     InsightFigure(

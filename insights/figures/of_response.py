@@ -31,7 +31,7 @@ FIGURES = (
         "person.",
         TIMES,
         until(lambda one: one.first_human_at),
-        needs=("first_type", "first_human_at"),
+        needs=("title", "first_type", "first_human_at"),
     ),
     InsightFigure(
         "lead",
@@ -39,7 +39,7 @@ FIGURES = (
         "Until someone took the lead, by declared type.",
         TIMES,
         until(lambda one: one.led_at),
-        needs=("first_type", "led_at"),
+        needs=("title", "first_type", "led_at"),
     ),
     InsightFigure(
         "mitigate",
@@ -47,6 +47,6 @@ FIGURES = (
         "Until it was mitigated, or resolved if no one mitigated it first, by declared type.",
         TIMES,
         until(lambda one: one.eased_at),
-        needs=("first_type",),
+        needs=("title", "status", "mitigated_at", "ended_at", "first_type"),
     ),
 )

@@ -82,7 +82,7 @@ FIGURES = (
         "From declaring an incident of an unclear type to its first clear type.",
         TIMES,
         clarity,
-        needs=("steps", "clear_at"),
+        needs=("title", "steps", "clear_at"),
     ),
     InsightFigure(
         "paths",
@@ -99,7 +99,7 @@ FIGURES = (
         "How long incidents kept a type before they were retyped or ended. A reopened incident counts again.",
         TIMES,
         held,
-        needs=("steps", "rests"),
+        needs=("title", "ended_at", "steps", "rests"),
         unit="times",
     ),
     InsightFigure(
@@ -108,6 +108,6 @@ FIGURES = (
         "Incidents that have ended, by their first type and their last one.",
         MATRIX,
         ended,
-        needs=("steps",),
+        needs=("ended_at", "steps"),
     ),
 )

@@ -228,7 +228,7 @@ def history(**given: Any) -> IncidentHistory:
 
 
 def test_what_was_refuted_counts_until_one_holds() -> None:
-    told = (("1", "refuted"), ("2", "refuted"), ("2", "open"), ("3", "supported"), ("4", "refuted"))
+    told = ("1 refuted", "2 refuted", "2 open", "3 supported", "4 refuted")
     assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was reopened, the fourth came later
     assert of_evidence.refuted_before(history(rounds=told[:2])) is None
 

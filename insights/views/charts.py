@@ -25,6 +25,7 @@ from insights.figures.history import IncidentHistory
 from insights.insight_filters import InsightFilters
 
 BEHIND = 300  # listed incidents behind one mark
+LISTED = ("title", "private")  # what the list shows besides what a figure reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def behind(request: Request, slug: str, row: str) -> HttpResponse:
     """List the incidents behind a row of a figure, or behind one of its marks."""
     figure = _figure(slug)
     filters, types = InsightFilters.read(request.GET), looks()
-    rows = figure.rows(_read(filters, request.person, figure.needs), types)
+    rows = figure.rows(_read(filters, request.person, (*figure.needs, *LISTED)), types)
     found = next((one for one in rows if one.key == row), None) or FigureRow(row, "", ())
     slot = request.GET.get("slot", "")
     if slot.isdecimal() and len(slot) < 4 and figure.shape == TIMES:

@@ -78,7 +78,6 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
         "incidents.timeline.latest",
         "incidents.views.declare.declare",
         "incidents.views.lists.list_rows.rows",
-        "insights.recurring.among",
         "insights.trying.trying.over",
         "workflows.alerts.declare_rules._recent",
         "workflows.oncall.freshness",
