@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
-from django.db import Error
+from django.db import Error, connection, transaction
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
@@ -36,6 +36,12 @@ REFUSED: Final = "PostgreSQL answers, but rejects Firekind's queries: `manage.py
 # Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
 UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."
+# What declaring an incident and carrying it out writes.
+WRITTEN: Final = (
+    *("incidents_codename", "incidents_event", "incidents_incident", "incidents_participant"),
+    *("workflows_effect", "workflows_limit", "workflows_planned", "workflows_resource"),
+)
+LOCKED_MS: Final = 500  # how long to wait for someone else's lock: monitoring gives up on us after a few seconds
 BROKER_S: Final = 1.0  # for the whole exchange: monitoring gives up on us after a few seconds
 _asking = ThreadPoolExecutor(1, thread_name_prefix="ask the broker")
 _asked: list[Future[BaseException | None]] = []  # the running probe, shared by everyone who asks in the meantime
@@ -81,5 +87,13 @@ def _of_the_database(mends: dict[str, str]) -> dict[str, bool]:
         return {}
     if not migrated.is_migrated():
         return {DATABASE: True}
+    _wait_for_locks()
     seen = workers.living(at=timezone.now())
     return {DATABASE: True, MIGRATIONS: True} | {kind: kind in seen for kind in workers.KINDS}
+
+
+def _wait_for_locks() -> None:
+    """Raise the server's error if someone keeps a lock that would hold up a declaration; change nothing."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [str(LOCKED_MS)])
+        cursor.execute(f"LOCK TABLE {', '.join(WRITTEN)} IN ROW EXCLUSIVE MODE")
