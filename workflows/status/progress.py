@@ -39,7 +39,8 @@ SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 class EffectLine:
     """One effect in words; ``detail`` says why it is not done yet, ``ends_at`` when it will be.
 
-    ``count`` is how many it concerns: one invitation goes to several people, and some may be refused.
+    ``count`` is how many it concerns: one invitation goes to several people, and some may be refused. ``again_at`` is
+    when it is tried again, if an error or a rate limit holds it up, and ``why`` says which.
     """
 
     id: int
@@ -56,6 +57,8 @@ class EffectLine:
     verb: str = ""
     revision: int = 0
     count: int = 1
+    again_at: datetime | None = None
+    why: str = ""
     external: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -185,6 +188,7 @@ def _effect(
 ) -> EffectLine:
     running = row.state == State.RUNNING
     made = resources.get(row.thing)
+    again_at, why = _held_up(row, resources, blocked)
     return EffectLine(
         id=row.pk,
         key=row.key,
@@ -200,6 +204,8 @@ def _effect(
         verb=row.verb,
         revision=row.revision,
         count=_count(row, resources),
+        again_at=again_at,
+        why=why,
         external=made.external if made else {},
     )
 
@@ -228,15 +234,31 @@ def _detail(
     return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
 
 
+def _held_up(row: Effect, resources: dict[str, Resource], blocked: dict[str, datetime]) -> tuple[datetime | None, str]:
+    """Return until when an effect waits because of an error or a rate limit, and which; None if it does not."""
+    if row.state != State.WAITING or _missing(row, resources):
+        return None, ""
+    if row.method in blocked:
+        return blocked[row.method], f"{_whom(row)} is rate limiting Firekind."
+    return (row.due_at, row.error) if row.error else (None, "")
+
+
+def _missing(row: Effect, resources: dict[str, Resource]) -> list[str]:
+    """Return what an effect needs and what does not exist yet."""
+    return [need for need in row.needs if need not in resources or resources[need].state != THERE]
+
+
+def _whom(row: Effect) -> str:
+    return WAITED_FOR.get(actions.of(row.kind).port, "the source")
+
+
 def _waiting(
     row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
 ) -> str:
-    missing = [need for need in row.needs if need not in resources or resources[need].state != THERE]
-    if missing:
-        return f"waiting for: {_sentence_of(missing[0], rows)}"
+    if needed := _missing(row, resources):
+        return f"waiting for: {_sentence_of(needed[0], rows)}"
     if row.method in blocked:
-        whom = WAITED_FOR.get(actions.of(row.kind).port, "the source")
-        return f"waiting for {whom} until {_clock(blocked[row.method])}"
+        return f"waiting for {_whom(row)} until {_clock(blocked[row.method])}"
     if row.unsure and row.tried_at and not row.error:
         return f"checking again at {_clock(row.due_at)} whether the last attempt went through"
     if row.error:

@@ -19,6 +19,7 @@ from integrations.slack.protocol import mrkdwn, setup
 from workflows.status import page_status, progress
 
 ENTRIES: Final = 12
+HELD_UP: Final = 3  # named steps that are tried again
 LISTED: Final = 20
 CONSIDERED: Final = 200  # the newest open ones; the most urgent of them are listed
 BARE: Final = frozenset({"updated", "noted"})  # kinds whose sentence is a person's own words, without a verb in front
@@ -119,7 +120,13 @@ def _owed(incident: Incident) -> list[str]:
     failed = [
         f"Failed: {mrkdwn.escape(one.sentence)}. {mrkdwn.escape(one.detail)}" for one in so_far.effects if one.can_retry
     ]
-    return [*gaps, *failed]
+    held_up = [
+        f"Retrying {mrkdwn.when(one.again_at)}: {mrkdwn.escape(one.sentence)}. {mrkdwn.escape(one.why)}"
+        for one in so_far.effects
+        if one.again_at is not None
+    ]
+    more = [f"{len(held_up) - HELD_UP} more steps are being retried."] if len(held_up) > HELD_UP else []
+    return [*gaps, *failed, *held_up[:HELD_UP], *more]
 
 
 def _entry(entry: timeline.TimelineEntry) -> str:

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import copy
 import re
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from incidents.models import Incident
 from integrations.slack.listeners import command_table
 from integrations.slack.tests.door import Door
+from workflows.performing import perform
+from workflows.reconcile import reconcile
 
 
 @pytest.fixture
@@ -126,6 +130,31 @@ def test_status_names_what_is_missing_and_what_failed(door: Door) -> None:
     assert "\nMissing: " in said
     assert "@security" in said
     assert "\nFailed: " in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ({"kind": "error", "error": "service_unavailable"}, "Slack"),
+        ({"kind": "ratelimited", "retry_after_s": 90}, "Slack is rate limiting"),
+        ({}, ""),
+    ],
+)
+def test_status_says_what_is_tried_again_and_when(door: Door, fault: dict[str, Any], why: str) -> None:
+    if fault:
+        door.slack.faults.add(fault.pop("kind"), method="conversations.create", **fault)
+    door.command("ann", "declare checkout is slow")
+    incident = door.incident()
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    perform.drain(incident.pk, side_by_side=False)
+    said = door.command("ann", f"status {incident.codename}")
+    held = [line for line in said.splitlines() if line.startswith("Retrying ")]
+    if not why:
+        assert held == []
+        return
+    due = incident.effects.get(kind="channel").due_at
+    assert [line for line in held if f"<!date^{int(due.timestamp())}^" in line and "open #inc-" in line and why in line]
+    assert len(held) == 1, "what waits for the channel is not tried again, but after it"
 
 
 def test_timeline(door: Door, incident: Incident, channel: str) -> None:
