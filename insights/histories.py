@@ -42,7 +42,8 @@ from workflows.models import Page
 
 MOST: Final = 20_000  # incidents on one page, the newest
 ENDS: Final = ("resolved", "cancelled", "duplicated")
-PLAIN: Final = ("codename", "declared_at", "type__slug")  # what every figure reads
+# What every figure reads; a history's first fields are made of it: codename, declaration and types.
+PLAIN: Final = ("codename", "declared_at", "type__slug")
 
 
 class JSONList(Func):
