@@ -69,6 +69,7 @@ class PageRequest:
 
     ``key`` is the opaque name by which it is found again, however it was sent. ``unsure`` says that an earlier try may
     have opened it, so it must not be sent another way, which could page twice. ``codename`` is in every title of ours.
+    ``waited_s`` is how long it has waited since it was wanted.
     """
 
     key: str
@@ -79,6 +80,7 @@ class PageRequest:
     link: str
     unsure: bool = False
     codename: str = ""
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ class PageStatus:
     how the page was sent (rest, events). ``id`` is empty while only the fallback knows it. ``assigned`` are those paged
     now, since ``assigned_at``; empty if the pager does not say. ``service`` is the one that the fallback opened it on,
     which decides who is paged first; empty if unknown. ``doubted`` says that a request without a response may still
-    open it a second time. ``into`` is the incident that it was merged into, which ended it.
+    open it a second time. ``into`` is the incident that it was merged into, which ended it. ``limited`` says that the
+    fallback opened it because of a rate limit.
     """
 
     id: str
@@ -119,6 +122,7 @@ class PageStatus:
     opened_at: datetime | None = None
     doubted: bool = False
     into: MergedInto | None = None
+    limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,17 @@ def test_a_page_that_was_resolved_before_it_was_recorded_is_not_opened_again(dut
     assert duty.times_rung("max") == 1
 
 
+def test_while_the_pager_limits_requests_for_long_the_fallback_rings_and_says_why(duty: Duty) -> None:
+    duty.account.add_integration("Firekind", key=duty.account.routing_key)
+    pager_cache.refresh(at=timezone.now())
+    duty.account.faults.add("ratelimited", method="POST", path="/incidents", retry_after_s=120)
+    incident = duty.house.declare(type="major")
+    assert said(incident) == ["paged Major incidents through the fallback, because PagerDuty is rate limiting: Max"]
+    duty.account.faults.clear()
+    duty.house.settle(incident)
+    assert duty.times_rung("max") == 1
+
+
 def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Duty) -> None:
     duty.account.add_integration("Firekind", key=duty.account.routing_key)
     pager_cache.refresh(at=timezone.now())

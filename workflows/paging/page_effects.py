@@ -53,6 +53,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
         link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
         unsure=unsure,
         codename=incident.codename,
+        waited_s=max(0.0, (clock.at(timezone.now()) - work.effect.created_at).total_seconds()),
     )
     return _opened(work, page, pager.ring(ring), unsure=unsure)
 
@@ -247,7 +248,8 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
         page.save()
         acknowledgements.note_found(page, rung)
     external = pager_names.external(page)
-    how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
+    why = "is rate limiting" if rung.limited else "could not be reached"
+    how = f" through the fallback, because PagerDuty {why}" if page.via == "events" else ""
     whom = page.rings.removeprefix("pages ")
     says = f"paged {page.name}{how}{f': {whom}' if whom else ''}{IN_MAINTENANCE if _is_paused(page) else ''}"
     says += page_reach.unnotified(page)

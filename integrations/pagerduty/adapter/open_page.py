@@ -1,7 +1,8 @@
 """Page once: find by key, open, and use the fallback only where it cannot page anyone twice.
 
 PagerDuty refuses a key only while an open incident on the same service has it. So every page is first looked up by its
-key in all statuses. The fallback is for a REST API that is down, never for a request that it refused.
+key in all statuses. The fallback is for a REST API that is down, or rate limits for long, never for a request that it
+refused.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ DOWN: Final = frozenset(
 )
 IN_DOUBT: Final = frozenset({"connection_lost", "unreadable_answer"})  # the request may still be carried out
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # an open page may have the key
+LIMITED_AT_MOST_S: Final = 30.0  # then a page goes through the fallback, which has a limit of its own
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is retried
 
 
@@ -108,11 +110,14 @@ def _after(pager: PagerDutyPager, ring: PageRequest, error: VendorError) -> Page
 
 
 def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, unsure: bool) -> PageStatus:
-    """Send a page as an event while the REST API is down. Raises the error when that is impossible or could page twice.
+    """Send a page as an event while the REST API is down, or limits it for long.
+
+    Raises the error when that is impossible or could page twice.
 
     If a page may already be open, an event is safe only on the same service, where PagerDuty recognises its key.
     """
-    if error.code not in DOWN or pager.events is None:
+    limited = error.retry_after is not None and ring.waited_s + error.retry_after > LIMITED_AT_MOST_S
+    if not (limited or error.code in DOWN) or pager.events is None:
         raise error
     if unsure and not pager.is_on_fallback_service(ring.service):
         raise _unsure(error)
@@ -130,6 +135,7 @@ def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, un
         title=ring.title,
         service=pager.fallback_service(),
         doubted=ring.unsure or error.unknown,
+        limited=limited,
     )
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from integrations.pagerduty import fake
-from integrations.pagerduty.tests.straight import StraightPager, pager_on
+from integrations.pagerduty.adapter import open_page
+from integrations.pagerduty.tests.straight import SETUP, StraightPager, pager_on
 from workflows.pager_port import PageRequest
 from workflows.ports import VendorError
 
@@ -89,13 +94,43 @@ def test_a_page_whose_opening_was_not_answered_is_found(pager: StraightPager, ki
     assert (rung.status, rung.via, len(opened(pager))) == ("triggered", "rest", 1)
 
 
-def test_a_rate_limit_is_handed_over_and_takes_no_fallback(pager: StraightPager) -> None:
+def test_a_short_rate_limit_is_handed_over_and_takes_no_fallback(pager: StraightPager) -> None:
     pager.account.faults.add("ratelimited", method="POST", path="/incidents", times=1, retry_after_s=17)
     with pytest.raises(VendorError) as caught:
         pager.ring(a_ring())
     assert (caught.value.retry_after, caught.value.method) == (17, "pager.ring")
     assert not opened(pager)
     assert pager.ring(a_ring()).via == "rest"
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 3600), st.integers(0, 1 << 20), st.sampled_from(["GET", "POST"]))
+def test_no_rate_limit_holds_up_a_page_for_longer_than_half_a_minute(waited_s: int, asks_s: int, method: str) -> None:
+    pager = pager_on(fake.demo())
+    pager.targets()
+    pager.account.faults.add("ratelimited", method=method, path="/incidents", retry_after_s=asks_s)
+    ring = replace(a_ring(), waited_s=waited_s)
+    rung, waits_s = None, 0.0
+    try:
+        rung = pager.ring(ring)
+    except VendorError as error:
+        waits_s = error.retry_after or math.inf
+    if rung is None:
+        assert waited_s + waits_s <= open_page.LIMITED_AT_MOST_S
+        assert not opened(pager)
+    else:
+        assert (rung.via, rung.limited, len(opened(pager))) == ("events", True, 1)
+    pager.account.faults.clear()
+    pager.ring(replace(ring, unsure=True))
+    assert len(opened(pager)) == 1
+
+
+def test_without_a_fallback_a_rate_limit_is_waited_for(pager: StraightPager) -> None:
+    pager.setup = replace(SETUP, routing_key="")
+    pager.account.faults.add("ratelimited", method="POST", path="/incidents", retry_after_s=60)
+    with pytest.raises(VendorError) as caught:
+        pager.ring(replace(a_ring(), waited_s=600))
+    assert (caught.value.code, caught.value.retry_after) == ("ratelimited", 60)
 
 
 def test_while_the_rest_api_is_down_a_page_is_sent_as_an_event_that_says_who_was_meant(pager: StraightPager) -> None:
