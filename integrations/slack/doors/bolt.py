@@ -25,7 +25,7 @@ from integrations.slack.interaction import afterwards, answers, inbox, incident_
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.interaction.slack_event import SlackEvent
-from integrations.slack.listeners import commands
+from integrations.slack.listeners import commands, typed_again
 from integrations.slack.protocol import mrkdwn
 from integrations.slack.protocol.setup import Setup
 from workflows.ports import VendorError
@@ -182,11 +182,13 @@ def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) ->
     try:
         with transaction.atomic():
             number = inbox.take(question.key, at=question.at)
-            return _while_seen(question.numbered(number), listener) if number is not None else answers.Nothing()
+            answer = _while_seen(question.numbered(number), listener) if number is not None else answers.Nothing()
     except lifecycle.Refused as refused:
         return _refusal(question, refused)
     except lifecycle.NotThere:
         return _refusal(question, incident_lookup.no_such())
+    typed_again.forget_once_answered(answer)
+    return answer
 
 
 def _while_seen(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -59,3 +60,29 @@ def kept(number: int) -> str:
 def spend(number: int) -> None:
     """Delete the kept words after they were carried out."""
     Delivery.objects.filter(pk=number).update(words="")
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredCommand:
+    """A command that was carried out, as far as anyone knows without its author having been told."""
+
+    incident_id: int
+    at: datetime
+
+
+def expect_answer(key: str, incident_id: int, *, at: datetime) -> None:
+    """Record in the caller's transaction that a command acted on an incident and is not answered yet."""
+    row = Delivery(key=key, received_at=clock.at(at), words=str(incident_id))
+    fields = ["received_at", "words"]
+    Delivery.objects.bulk_create([row], update_conflicts=True, unique_fields=["key"], update_fields=fields)
+
+
+def unanswered(key: str, *, since: datetime) -> UnansweredCommand | None:
+    """Return the same command from before if it came after ``since`` and may not have been answered."""
+    row = Delivery.objects.filter(key=key, received_at__gte=clock.at(since)).first()
+    return UnansweredCommand(int(row.words), row.received_at) if row is not None else None
+
+
+def forget(key: str) -> None:
+    """Record that a command was answered."""
+    Delivery.objects.filter(key=key).delete()

@@ -29,7 +29,8 @@ class Command:
     incident's channel, someone confirms that first. Commands that only show something or open a form have no ``asks``.
 
     A misspelled command is offered as a button, or as the form that it ``opens`` with its words. A ``weighty`` command
-    cannot be undone or lets someone in, so it has to be typed out.
+    cannot be undone or lets someone in, so it has to be typed out. With words, one that ``declares``
+    opens an incident.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Command:
     bare: bool = False
     weighty: bool = False
     opens: Callable[..., Answer] | None = None
+    declares: bool = False
 
 
 def help_(asked: SlackRequest) -> Answer:
@@ -61,6 +63,7 @@ COMMANDS: Final = (
         "declare [type:] title",
         "declares an incident, and names open ones that may be the same; without a title, opens a form",
         run=declare.command,
+        declares=True,
         aliases=("new", "open", "create"),
         opens=declare.form,
     ),
@@ -69,6 +72,7 @@ COMMANDS: Final = (
         "drill [type:] title",
         "opens a drill: no one is paged, nothing is announced; without a title, opens a form",
         run=declare.drill,
+        declares=True,
         opens=declare.drill_form,
     ),
     Command(
@@ -76,6 +80,7 @@ COMMANDS: Final = (
         "replay codename [speed]",
         "plays an ended incident again in a drill, 10 times as fast unless you say otherwise",
         run=replay.command,
+        declares=True,
         weighty=True,
     ),
     Command(

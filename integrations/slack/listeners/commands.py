@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from incidents import codename_typed
@@ -14,7 +15,7 @@ from incidents.models import Incident
 from integrations.slack.interaction import carrying_out, inbox, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners import which_incident
+from integrations.slack.listeners import typed_again, which_incident
 from integrations.slack.listeners.command_table import NAMED, Command
 from integrations.slack.protocol import blocks, setup
 
@@ -43,7 +44,10 @@ def run(asked: SlackRequest) -> Answer:
         return _closest(first, asked)
     asked = asked.saying(SEPARATED.sub("", rest.strip()))
     if command.run is not None:
-        return command.run(asked)
+        run = partial(command.run, asked)
+        if not command.declares or not asked.words:
+            return run()
+        return typed_again.once(asked, run, name=command.name)
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     if incident is not None:
         return _about(command, asked, incident)
@@ -162,8 +166,11 @@ def _elsewhere(command: Command, asked: SlackRequest, incident: Incident) -> Ans
 def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
     assert command.about is not None, "run() has taken the other kind"
     audit_notes.read(incident, by=asked.by)
-    answer = command.about(asked, incident)
-    if not isinstance(answer, Say) or not which_incident.acts(command, asked.words):
+    run = partial(command.about, asked, incident)
+    if not which_incident.acts(command, asked.words):
+        return run()
+    answer = typed_again.once(asked, run, name=command.name, incident=incident)
+    if not isinstance(answer, Say):
         return answer
     return replace(answer, text=carrying_out.said(answer.text))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from incidents.models import Incident
@@ -81,7 +82,7 @@ def naming(answer: Say, incident: Incident) -> Say:
     """Add which incident an answer is about, unless it already says so."""
     if any(name in answer.text for name in (f"|{incident.codename}>", incident_lookup.place(incident))):
         return answer
-    return Say(f"{answer.text}\nThis was for {incident_lookup.place(incident)}.", answer.blocks, answer.instead)
+    return replace(answer, text=f"{answer.text}\nThis was for {incident_lookup.place(incident)}.")
 
 
 def _clipped(said: str, *shown: blocks.Block) -> Say:
