@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
@@ -20,8 +19,6 @@ from evidence.reader import isolated, reading
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 180.0
-# What a reader says when the disk or the machine fails it, which says nothing about the file.
-OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.EAGAIN)
 
 
 class ReaderKilled(Exception):
@@ -108,7 +105,7 @@ def _broken(ended: isolated.Ended, *, cpu_s: int) -> Unreadable:
         if ended.code == -signal.SIGKILL and ended.cpu_s < cpu_s:
             raise ReaderKilled
         return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
-    for one in OF_THE_MACHINE:
+    for one in isolated.OF_THE_MACHINE:
         if os.strerror(one) in ended.said:
             raise OSError(one, os.strerror(one))
     if "MemoryError" in ended.said or "bad_alloc" in ended.said:

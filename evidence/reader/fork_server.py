@@ -109,6 +109,9 @@ def _work(asked: forking.ForkRequest) -> NoReturn:
         ended = WORK[asked.work]()
     except MemoryError:
         os.write(2, b"MemoryError")
+    except OSError as error:
+        ended = forking.FAILED + (error.errno or 0)
+        os.write(2, traceback.format_exc().encode("utf-8", "replace"))
     except BaseException:  # noqa: BLE001 (nothing of it may come back into the process that forks)
         os.write(2, traceback.format_exc().encode("utf-8", "replace"))
     finally:

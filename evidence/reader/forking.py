@@ -22,6 +22,7 @@ from typing import Final
 READY: Final = b"+"
 NUMBER: Final = struct.Struct("!i")
 MOST_FILES: Final = 8
+FAILED: Final = 64  # with the number of the error that ended a job added, as a full disk takes no words about it
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ END_S: Final = 30
 PROGRAM: Final = ("-s", "-m", "evidence.reader.fork_server")
 # How a system says that it has no process, memory or file to spare: this passes, and says nothing about a job.
 SHORT: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+# What says nothing about a job: the disk or the machine failed it.
+OF_THE_MACHINE: Final = SHORT - {errno.ENOMEM} | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 TRIES: Final = 3
 TAIL: Final = 4096
 
@@ -55,7 +57,8 @@ class Gone(Exception):
 def run(work: bytes, given: bytes, *, room: Path, timeout_s: float) -> Ended:
     """Run a job with ``given`` on its stdin; its files, which have no name, are in the folder ``room``.
 
-    Raises ``Late``, ``Gone``, and ``OSError`` if the machine has no room for it, such as one of ``SHORT``.
+    Raises ``Late``, ``Gone``, and ``OSError`` if the machine has no room for it, such as one of ``SHORT``, or if the
+    disk or the machine failed it.
     """
     with tempfile.TemporaryFile(dir=room) as stdin, tempfile.TemporaryFile(dir=room) as stderr:
         stdin.write(given)
@@ -75,6 +78,8 @@ def run(work: bytes, given: bytes, *, room: Path, timeout_s: float) -> Ended:
         if code is None:  # the fork server is gone, and would leave its fork behind
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        if code is not None and (failed := code - forking.FAILED) in OF_THE_MACHINE:
+            raise OSError(failed, os.strerror(failed))
         return Ended(-signal.SIGKILL if code is None else code, _tail(stderr), cpu_s or 0)
 
 

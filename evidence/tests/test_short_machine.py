@@ -40,6 +40,18 @@ os.fork = fork
 fork_server.main()
 """
 NO_MEMORY: Final = "raise MemoryError"
+# The disk takes nothing more, not even the words of the error.
+NO_ROOM: Final = """
+import errno, os
+from evidence.reader import fork_server
+
+def fail():
+    os.close(2)
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+fork_server.WORK.update(dict.fromkeys(fork_server.WORK, fail))
+fork_server.main()
+"""
 KILLED: Final = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
 
 
@@ -120,6 +132,22 @@ def test_evidence_waits_for_the_machine_and_is_read_once_it_has_room(
     found.refresh_from_db()
     assert found.state == State.READY
     assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
+
+
+def test_a_disk_that_takes_not_even_the_words_of_the_error_is_full_and_no_file_is_blamed(
+    incident: Incident, ada: Person, bring: Bring, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready, waits = bring(incident), bring(incident, b"main;rest 1\n", read=False)
+    monkeypatch.setattr(made, "SMALL", 0)
+    with served_by(NO_ROOM)():
+        digesting.digest(waits.pk, at=timezone.now())
+        with pytest.raises(NoPicture) as none:
+            pictures.draw(incident.pk, ready.n)
+        answer = browse(ada).get(f"{ready.get_absolute_url()}folded")
+    waits.refresh_from_db()
+    assert (waits.state, waits.says) == (State.READING, "Evidence storage is full.")
+    assert (str(none.value), none.value.passing) == ("Evidence storage is full.", True)
+    assert (answer.status_code, b"is full" in answer.content) == (503, True)
 
 
 @short
