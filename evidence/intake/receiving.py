@@ -244,6 +244,7 @@ def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = No
     """
     limit = limit_bytes or settings.FIREKIND.evidence_max_mib * MIB
     kept, digest, size = storage.store(), hashlib.sha256(), 0
+    _must_be_mounted(kept)
     with storage.usable():
         descriptor, name = tempfile.mkstemp(dir=kept.scratch())
     path = Path(name)
@@ -260,6 +261,16 @@ def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = No
             path.unlink()
         raise
     return StoredOriginal(key, size)
+
+
+def _must_be_mounted(kept: storage.Store) -> None:
+    """Raise ``StorageError`` where nothing is of what was stored: mounting the disk would hide what is put there."""
+    if kept.is_bare() and Evidence.objects.exclude(original="").exists():
+        raise StorageError(
+            f"Nothing is left in {settings.FIREKIND.evidence_storage} of what was stored there. Mount its disk or "
+            f"restore the files; if they are lost for good, create the folder {storage.ORIGINALS} in it.",
+            says="Evidence storage lacks what was stored in it.",
+        )
 
 
 def _bounded(body: BinaryIO | Iterable[bytes], limit: int) -> Iterator[bytes]:

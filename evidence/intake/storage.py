@@ -132,6 +132,9 @@ class Store(Protocol):
     def scratch(self) -> Path:
         """Return a folder for files that are being received."""
 
+    def is_bare(self) -> bool:
+        """Return whether no original was ever stored here, as where a disk is not mounted."""
+
 
 class Folder:
     """A local folder, or one that all machines share.
@@ -149,6 +152,11 @@ class Folder:
         with usable():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
+
+    def is_bare(self) -> bool:
+        """Return whether there is no folder for originals."""
+        with usable():
+            return not (self.root / ORIGINALS).is_dir()
 
     def keep(self, key: str, path: Path) -> None:
         """Move a file into place, whole or not at all; it replaces what is there, which may be damaged.
@@ -227,6 +235,10 @@ class Objects:
     def scratch(self) -> Path:
         """Return a local folder."""
         return self.cache.scratch()
+
+    def is_bare(self) -> bool:
+        """Object storage that has lost its bucket says so by itself."""
+        return False
 
     def keep(self, key: str, path: Path) -> None:
         """Upload a file and cache it. Raises ``StorageError`` if storage does not respond."""

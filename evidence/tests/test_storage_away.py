@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -57,6 +58,26 @@ def broken() -> Iterator[None]:
     finally:
         folder.unlink()
         beside.rename(folder)
+
+
+@contextmanager
+def missing() -> Iterator[None]:
+    """Remove the folder, and afterwards whatever was put in its place."""
+    folder = Path(settings.FIREKIND.evidence_storage)
+    beside = folder.rename(folder.with_name("beside"))
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        beside.rename(folder)
+
+
+@contextmanager
+def unmounted() -> Iterator[None]:
+    """Leave an empty folder in the folder's place, as where a disk is not mounted."""
+    with missing():
+        Path(settings.FIREKIND.evidence_storage).mkdir()
+        yield
 
 
 @contextmanager
@@ -123,6 +144,30 @@ def test_whoever_sends_a_file_is_told_that_it_was_not_kept(
     assert stored() == before
     assert all(send(door, incident, ada, client).status_code in {200, 201, 302} for door in DOORS)
     assert Evidence.objects.count() == len(DOORS)
+
+
+@pytest.mark.parametrize("trouble", [missing, unmounted])
+def test_nothing_is_taken_where_what_was_stored_before_is_not(
+    trouble: Trouble, incident: Incident, ada: Person, bring: Bring, browse: Open
+) -> None:
+    bring(incident)
+    client, before, known = browse(ada), stored(), Evidence.objects.count()
+    with trouble():
+        for door in DOORS:
+            answer = send(door, incident, ada, client)
+            assert (answer.status_code, b"Send it again" in answer.content) == (503, True), door
+        assert not stored()
+    assert (stored(), Evidence.objects.count()) == (before, known)
+    assert all(send(door, incident, ada, client).status_code in {200, 201, 302} for door in DOORS)
+
+
+def test_a_folder_that_lost_everything_takes_files_once_someone_says_that_it_should(
+    incident: Incident, ada: Person, bring: Bring, browse: Open
+) -> None:
+    bring(incident)
+    with unmounted():
+        (Path(settings.FIREKIND.evidence_storage) / "originals").mkdir()
+        assert send("api", incident, ada, browse(ada)).status_code == 201
 
 
 @pytest.mark.parametrize(("trouble", "pages"), [(broken, PAGES), (away, PAGES[:2])])
