@@ -122,5 +122,18 @@ def test_what_only_says_something_is_not_remembered(
     assert json.loads(Delivery.objects.get(key__startswith="typed").words) == incident.pk
 
 
+@pytest.mark.parametrize(
+    "typed", ["replay nothing-there", "replay {codename} soon", "replay {codename}", "replay a b c"]
+)
+def test_what_opened_nothing_is_not_said_to_be_done(
+    door: Door, incident: Incident, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel, before = door.house.channel(incident), written()
+    monkeypatch.setattr(inbox, "forget", lambda _: None)
+    for _ in range(2):
+        assert AGAIN not in door.command("ann", typed.format(codename=incident.codename), channel=channel)
+    assert written() == before
+
+
 def test_every_command_that_opens_an_incident_says_so() -> None:
     assert {one.name for one in COMMANDS if one.declares} == {"declare", "drill", "replay"}
