@@ -6,7 +6,6 @@ body ends in a mark by which the issue is found in the list; GitHub's search lag
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -164,7 +163,7 @@ def limited(reply: TrackerReply) -> float | None:
     if "retry-after" in reply.headers:
         return wire.seconds(reply.headers["retry-after"])
     if reply.headers.get("x-ratelimit-remaining") == "0":
-        return wire.seconds(reply.headers.get("x-ratelimit-reset")) - time.time()
+        return wire.seconds_until(reply.headers.get("x-ratelimit-reset"))
     return wire.WAIT_S if reply.status == 429 or b"secondary rate limit" in reply.body else None
 
 

@@ -6,7 +6,6 @@ by a mark in its description, in the list of issues.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -152,5 +151,4 @@ def limited(reply: TrackerReply) -> float | None:
         return None
     if "retry-after" in reply.headers:
         return wire.seconds(reply.headers["retry-after"])
-    reset = reply.headers.get("ratelimit-reset")
-    return wire.seconds(reset) - time.time() if reset else wire.WAIT_S
+    return wire.seconds_until(reply.headers.get("ratelimit-reset"))

@@ -7,7 +7,6 @@ answer can never lead to two issues.
 from __future__ import annotations
 
 import hashlib
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -196,8 +195,7 @@ def limited(reply: TrackerReply) -> float | None:
     codes = [_extension(one, "code") for one in _errors(reply.json())]
     if reply.status != 429 and "RATELIMITED" not in codes:
         return None
-    reset = reply.headers.get("x-ratelimit-requests-reset")  # milliseconds since 1970
-    return wire.seconds(reset) / 1000 - time.time() if reset else wire.WAIT_S
+    return wire.seconds_until(reply.headers.get("x-ratelimit-requests-reset"), unit=1000)  # milliseconds
 
 
 def _errors(said: Any) -> list[dict[str, Any]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import ssl
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -215,10 +217,22 @@ def carry(request: TrackerRequest) -> TrackerReply:
 
 def seconds(value: str | None) -> float:
     """Return the value of a header in seconds; a default wait if it has none."""
+    named = _number(value)
+    return WAIT_S if named is None else named
+
+
+def seconds_until(value: str | None, *, unit: float = 1) -> float:
+    """Return the seconds until a header's time since 1970, in a ``unit`` of a second; a default wait if it has none."""
+    named = _number(value)
+    return WAIT_S if named is None else named / unit - time.time()
+
+
+def _number(value: str | None) -> float | None:
     try:
-        return float(value) if value else WAIT_S
+        found = float(value or "")
     except ValueError:
-        return WAIT_S
+        return None
+    return found if math.isfinite(found) else None
 
 
 def _is_of(found: Any, of: type) -> bool:
