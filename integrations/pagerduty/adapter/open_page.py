@@ -25,7 +25,7 @@ DOWN: Final = frozenset(
 )
 IN_DOUBT: Final = frozenset({"connection_lost", "unreadable_answer"})  # the request may still be carried out
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # an open page may have the key
-LIMITED_AT_MOST_S: Final = 30.0  # then a page goes through the fallback, which has a limit of its own
+LIMITED_AT_MOST_S: Final = 60.0  # as long as a limit usually lasts; the fallback, which has its own, may page others
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is retried
 
 

@@ -105,7 +105,7 @@ def test_a_short_rate_limit_is_handed_over_and_takes_no_fallback(pager: Straight
 
 @settings(max_examples=30)
 @given(st.integers(0, 3600), st.integers(0, 1 << 20), st.sampled_from(["GET", "POST"]))
-def test_no_rate_limit_holds_up_a_page_for_longer_than_half_a_minute(waited_s: int, asks_s: int, method: str) -> None:
+def test_no_rate_limit_holds_up_a_page_for_longer_than_a_minute(waited_s: int, asks_s: int, method: str) -> None:
     pager = pager_on(fake.demo())
     pager.targets()
     pager.account.faults.add("ratelimited", method=method, path="/incidents", retry_after_s=asks_s)
