@@ -28,7 +28,7 @@ from workflows.status.manual_steps import ByHand
 from workflows.status.residual_content import Left
 
 State = Effect.State
-WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
+WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty", "tracker": "the issue tracker"}
 ONE_OF = "gap/one-of/"
 NO_CHANNEL = (f"gap/{DELETED}/", f"gap/{UNSEEN}/", f"gap/{ELSEWHERE}/")
 PLANNED = "SELECT FROM workflows_planned WHERE incident_id = %s AND revision >= %s"
@@ -239,7 +239,8 @@ def _held_up(row: Effect, resources: dict[str, Resource], blocked: dict[str, dat
     if row.state != State.WAITING or _missing(row, resources):
         return None, ""
     if row.method in blocked:
-        return blocked[row.method], f"{_whom(row)} is rate limiting Firekind."
+        whom = _whom(row)
+        return blocked[row.method], f"{whom[0].upper()}{whom[1:]} is rate limiting Firekind."
     return (row.due_at, row.error) if row.error else (None, "")
 
 

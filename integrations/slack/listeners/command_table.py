@@ -260,7 +260,13 @@ COMMANDS: Final = (
         aliases=("service",),
         asks="Name the services of {}",
     ),
-    Command("status", "status", "shows the current status", about=read.status, of=ALL),
+    Command(
+        "status",
+        "status",
+        "shows the current status, and what is missing, failed or being retried",
+        about=read.status,
+        of=ALL,
+    ),
     Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
     Command(
         "edit",
