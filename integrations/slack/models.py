@@ -9,8 +9,8 @@ from incidents.models import Person
 class Delivery(models.Model):
     """A request from Slack that was handled, kept for some days so that nothing is done twice.
 
-    ``words`` holds a command until its author has chosen an incident for it, or the number of the incident that an
-    unanswered command acted on; no other content is kept.
+    ``words`` holds a command until its author has chosen an incident for it; no other content is kept. A typed command
+    has a second row until its answer was sent, which a digest of its words identifies and which holds its time.
     """
 
     key = models.CharField(max_length=200, unique=True)

@@ -113,7 +113,7 @@ def _is_of_others(given: Setup, context: BoltContext) -> bool:
 
 def _command(body: Body, ack: Ack) -> BoltResponse:
     question = request.by_command(body, at=timezone.now())
-    answer = _once(question, commands.run)
+    answer = _typed_once(question) if commands.acts(question.words) else _once(question, commands.run)
     return replying.to_command(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
 
 
@@ -174,20 +174,37 @@ def _unless_refused(deed: Callable[[], object]) -> None:
         log.info("could not handle an event: %s", type(refused).__name__)
 
 
-def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
+def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer], *, typed: str = "") -> Answer:
     """Do the request in one transaction with its record, so that a repeated request does nothing.
 
     No calls are made inside except those that wait only a moment. An answer that needs a call is sent after the commit.
+    A command that acts is recorded as ``typed``, too, in case its author types it again.
     """
     try:
         with transaction.atomic():
-            number = inbox.take(question.key, at=question.at)
-            answer = _while_seen(question.numbered(number), listener) if number is not None else answers.Nothing()
+            number, told = _taken(question, typed)
+            if number is None:
+                return answers.Nothing()
+            return told or _while_seen(question.numbered(number), listener)
     except lifecycle.Refused as refused:
         return _refusal(question, refused)
     except lifecycle.NotThere:
         return _refusal(question, incident_lookup.no_such())
-    typed_again.forget_once_answered(answer)
+
+
+def _taken(question: SlackRequest, typed: str) -> tuple[int | None, Answer | None]:
+    """Record a request, and return its number, and what came of the same one if its answer may have been lost."""
+    if not typed:
+        return inbox.take(question.key, at=question.at), None
+    taken = inbox.take_command(question.key, typed, at=question.at)
+    return (taken.number, typed_again.came_of(taken, question)) if taken is not None else (None, None)
+
+
+def _typed_once(question: SlackRequest) -> Answer:
+    """Do a typed command as ``_once`` does, unless its author typed the same and may not have got the answer."""
+    typed = typed_again.key(question)
+    answer = _once(question, commands.run, typed=typed)
+    typed_again.forget_once_answered(typed)
     return answer
 
 

@@ -10,15 +10,11 @@ from integrations.slack.protocol.blocks import Block
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Tell only the person who asked; ``text`` is mrkdwn. ``instead`` replaces the message with the pressed button.
-
-    ``answers`` is the key of a command that is done, and that counts as unanswered until this was sent.
-    """
+    """Tell only the person who asked; ``text`` is mrkdwn. ``instead`` replaces the message with the pressed button."""
 
     text: str
     blocks: tuple[Block, ...] = ()
     instead: bool = False
-    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 from incidents.claiming.shared_clock import clock
 from integrations.slack.models import Delivery
@@ -23,6 +24,16 @@ TAKE: Final = """
     INSERT INTO slack_delivery (key, received_at, words) VALUES (%s, %s, '')
     ON CONFLICT (key) DO NOTHING RETURNING id
 """
+TAKE_COMMAND: Final = """
+    INSERT INTO slack_delivery (key, received_at, words) VALUES (%s, %s, ''), (%s, %s, %s)
+    ON CONFLICT (key) DO NOTHING RETURNING id, key
+"""
+# Gives the time from before, and keeps the new one.
+BEFORE: Final = """
+    UPDATE slack_delivery now SET received_at = %s, words = %s FROM slack_delivery before
+     WHERE now.key = %s AND before.id = now.id RETURNING before.received_at, before.words
+"""
+FORGET: Final = "DELETE FROM slack_delivery WHERE key = ANY(%s)"
 
 
 def take(key: str, *, at: datetime) -> int | None:
@@ -36,9 +47,49 @@ def take(key: str, *, at: datetime) -> int | None:
         row = cursor.fetchone()
         if row is None:
             return None
-        if row[0] % SWEEP_EVERY == 0:
-            cursor.execute(SWEEP, [now - KEPT])
+        _sweep(cursor, row[0], now)
     return int(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class TakenCommand:
+    """A command that was taken: its number, when it came, and when the same came ``before`` without an answer, if so.
+
+    Both times are by the database's clock. ``entered_at`` is the earlier time as its entries have it.
+    """
+
+    number: int
+    at: datetime
+    before: datetime | None = None
+    entered_at: datetime | None = None
+
+
+def take_command(key: str, typed: str, *, at: datetime) -> TakenCommand | None:
+    """Record a command as ``take`` does, and in the same statement that it is not answered yet, as ``typed``."""
+    now = clock.at(at)
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE_COMMAND, [key[:200], now, typed, now, at.isoformat()])
+        numbers = {key: number for number, key in cursor.fetchall()}
+        number = numbers.pop(key[:200], None)
+        if number is None:
+            return None
+        _sweep(cursor, number, now)
+        if not numbers:
+            cursor.execute(BEFORE, [now, at.isoformat(), typed])
+            for before, words in cursor.fetchall():
+                return TakenCommand(number, now, before, datetime.fromisoformat(words))
+    return TakenCommand(number, now)
+
+
+def forget(typed: list[str]) -> None:
+    """Record that commands were answered."""
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET, [typed])
+
+
+def _sweep(cursor: CursorWrapper, number: int, now: datetime) -> None:
+    if number % SWEEP_EVERY == 0:
+        cursor.execute(SWEEP, [now - KEPT])
 
 
 def give_back(number: int) -> None:
@@ -60,29 +111,3 @@ def kept(number: int) -> str:
 def spend(number: int) -> None:
     """Delete the kept words after they were carried out."""
     Delivery.objects.filter(pk=number).update(words="")
-
-
-@dataclass(frozen=True, slots=True)
-class UnansweredCommand:
-    """A command that was carried out, as far as anyone knows without its author having been told."""
-
-    incident_id: int
-    at: datetime
-
-
-def expect_answer(key: str, incident_id: int, *, at: datetime) -> None:
-    """Record in the caller's transaction that a command acted on an incident and is not answered yet."""
-    row = Delivery(key=key, received_at=clock.at(at), words=str(incident_id))
-    fields = ["received_at", "words"]
-    Delivery.objects.bulk_create([row], update_conflicts=True, unique_fields=["key"], update_fields=fields)
-
-
-def unanswered(key: str, *, since: datetime) -> UnansweredCommand | None:
-    """Return the same command from before if it came after ``since`` and may not have been answered."""
-    row = Delivery.objects.filter(key=key, received_at__gte=clock.at(since)).first()
-    return UnansweredCommand(int(row.words), row.received_at) if row is not None else None
-
-
-def forget(key: str) -> None:
-    """Record that a command was answered."""
-    Delivery.objects.filter(key=key).delete()

@@ -6,7 +6,6 @@ import difflib
 import json
 import re
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from incidents import codename_typed
@@ -15,7 +14,7 @@ from incidents.models import Incident
 from integrations.slack.interaction import carrying_out, inbox, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners import typed_again, which_incident
+from integrations.slack.listeners import which_incident
 from integrations.slack.listeners.command_table import NAMED, Command
 from integrations.slack.protocol import blocks, setup
 
@@ -37,17 +36,12 @@ NEAR_ALONE, NEAR = 0.6, 0.75  # difflib's ratio
 
 def run(asked: SlackRequest) -> Answer:
     """Carry out what was typed, or suggest the closest command."""
-    asked = asked.saying(_undressed(asked.words))
-    first, rest = [*asked.words.split(maxsplit=1), "", ""][:2]
-    command, rest = _of_two_words(first, rest) or (NAMED.get(_verb(first)), rest)
+    first, command, rest = _parsed(asked.words)
     if command is None:
-        return _closest(first, asked)
-    asked = asked.saying(SEPARATED.sub("", rest.strip()))
+        return _closest(first, asked.saying(_undressed(asked.words)))
+    asked = asked.saying(rest)
     if command.run is not None:
-        run = partial(command.run, asked)
-        if not command.declares or not asked.words:
-            return run()
-        return typed_again.once(asked, run, name=command.name)
+        return command.run(asked)
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     if incident is not None:
         return _about(command, asked, incident)
@@ -55,6 +49,19 @@ def run(asked: SlackRequest) -> Answer:
     if incident is not None:
         return _elsewhere(command, asked.saying(said), incident)
     return _asks(command, asked) if which_incident.offers(asked) else which_incident.none_here(command, asked)
+
+
+def acts(words: str) -> bool:
+    """Return whether what was typed does something immediately, if there is an incident to do it to."""
+    _, command, rest = _parsed(words)
+    return command is not None and (which_incident.acts(command, rest) or (command.declares and bool(rest)))
+
+
+def _parsed(words: str) -> tuple[str, Command | None, str]:
+    """Return the first word, the command that it names, if any, and what was said to that."""
+    first, rest = [*_undressed(words).split(maxsplit=1), "", ""][:2]
+    command, rest = _of_two_words(first, rest) or (NAMED.get(_verb(first)), rest)
+    return first, command, SEPARATED.sub("", rest.strip())
 
 
 def _undressed(said: str) -> str:
@@ -166,11 +173,8 @@ def _elsewhere(command: Command, asked: SlackRequest, incident: Incident) -> Ans
 def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
     assert command.about is not None, "run() has taken the other kind"
     audit_notes.read(incident, by=asked.by)
-    run = partial(command.about, asked, incident)
-    if not which_incident.acts(command, asked.words):
-        return run()
-    answer = typed_again.once(asked, run, name=command.name, incident=incident)
-    if not isinstance(answer, Say):
+    answer = command.about(asked, incident)
+    if not isinstance(answer, Say) or not which_incident.acts(command, asked.words):
         return answer
     return replace(answer, text=carrying_out.said(answer.text))
 

@@ -8,71 +8,85 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from incidents import visibility
-from incidents.models import Event, Incident
+from incidents.models import Event, Source
 from incidents.outages import answer_time
 from integrations.slack.interaction import afterwards, inbox, incident_lookup
-from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.answers import Say
+from integrations.slack.interaction.inbox import TakenCommand
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn
 
 REPEATED_WITHIN: Final = timedelta(minutes=5)
 IN_TIME_S: Final = 3.0  # Slack waits no longer
+ENTERED_WITHIN: Final = timedelta(seconds=5)
+
+LATELY: Final = 500  # answered commands that this process remembers until they are forgotten in the database, too
+
+_lock = threading.Lock()
+_answered: set[str] = set()  # those to be forgotten
+_lately: dict[str, None] = {}  # the last at the end
 
 
-def once(asked: SlackRequest, run: Callable[[], Answer], *, name: str, incident: Incident | None = None) -> Answer:
-    """Carry out a command that acts on an incident, or opens one if there is none.
-
-    If its author typed the same a moment ago and may not have got the answer, say what came of that instead.
-    """
-    key = _key(asked, name, incident)
-    if (found := inbox.unanswered(key, since=asked.at - REPEATED_WITHIN)) is not None:
-        return Say(_came_of(found, asked), answers=key)
-    last_n = incident.last_n if incident is not None else 0
-    answer = run()
-    if not isinstance(answer, Say) or (done := _acted_on(asked, incident, last_n=last_n)) is None:
-        return answer
-    inbox.expect_answer(key, done, at=asked.at)
-    return replace(answer, answers=key)
+def key(asked: SlackRequest) -> str:
+    """Return what identifies a command that its author types again in the same place, without its words."""
+    said = json.dumps([asked.by.pk, asked.channel_id, asked.words])
+    return f"typed {hashlib.sha256(said.encode()).hexdigest()}"
 
 
-def forget_once_answered(answer: Answer) -> None:
-    """Forget the command after its answer was sent, unless that takes longer than Slack waits."""
-    if not isinstance(answer, Say) or not answer.answers:
-        return
+def came_of(taken: TakenCommand, asked: SlackRequest) -> Say | None:
+    """Say what came of the same command from before; None if it is too long ago, or did nothing."""
+    if taken.before is None or taken.entered_at is None or taken.before < taken.at - REPEATED_WITHIN:
+        return None
+    if _is_answered(key(asked)):
+        return None
+    entries = Event.objects.filter(by=asked.by, source=Source.SLACK)
+    entries = entries.filter(recorded_at__gte=taken.entered_at, recorded_at__lt=taken.entered_at + ENTERED_WITHIN)
+    acted_on = entries.order_by("recorded_at", "pk").values_list("incident", flat=True).first()
+    if acted_on is None:
+        return None
+    seen = visibility.visible_to(asked.by).filter(pk=acted_on).first()
+    where = f" ({incident_lookup.linked(seen)})" if seen is not None else ""
+    return Say(
+        f"You already typed this ({mrkdwn.when(taken.before)}), and it was done{where}, but the answer may not have "
+        f"reached you. Nothing was done now. If you want it twice, type it again."
+    )
+
+
+def forget_once_answered(typed: str) -> None:
+    """Forget a command after its answer was sent, unless that takes longer than Slack waits."""
     left_s = answer_time.left_s() + IN_TIME_S - answer_time.SLACK_S
-    key, until = answer.answers, time.monotonic() + min(left_s, IN_TIME_S)
+    until = time.monotonic() + min(left_s, IN_TIME_S)
 
     def forget() -> None:
         if time.monotonic() <= until:
-            inbox.forget(key)
+            with _lock:
+                _answered.add(typed)
+                _lately[typed] = None
+                for one in [*_lately][:-LATELY]:
+                    del _lately[one]
+        _forget_answered()
 
     afterwards.leave(forget)
 
 
-def _key(asked: SlackRequest, name: str, incident: Incident | None) -> str:
-    said = json.dumps([asked.by.pk, name, incident.pk if incident is not None else None, asked.words])
-    return f"typed {hashlib.sha256(said.encode()).hexdigest()}"
+def _is_answered(typed: str) -> bool:
+    """Return whether this process answered a command that it is about to forget; the next one is another."""
+    with _lock:
+        was_answered = typed in _lately
+        _lately.pop(typed, None)
+    return was_answered
 
 
-def _acted_on(asked: SlackRequest, incident: Incident | None, *, last_n: int) -> int | None:
-    """Return the incident that got an entry by the command, or that it opened; None if it only said something."""
-    if incident is None:
-        return Incident.objects.filter(declared_by=asked.by).order_by("-pk").values_list("pk", flat=True).first()
-    is_there = Event.objects.filter(incident=incident, n__gt=last_n, by=asked.by).exists()
-    return incident.pk if is_there else None
-
-
-def _came_of(found: inbox.UnansweredCommand, asked: SlackRequest) -> str:
-    seen = visibility.visible_to(asked.by).filter(pk=found.incident_id).first()
-    where = f" ({incident_lookup.linked(seen)})" if seen is not None else ""
-    return (
-        f"You already typed this ({mrkdwn.when(found.at)}), and it was done{where}, but the answer may not have "
-        f"reached you. Nothing was done now. If you want it twice, type it again."
-    )
+def _forget_answered() -> None:
+    """Forget every command that was answered, in one statement for as many as there are by now."""
+    with _lock:
+        answered = sorted(_answered)
+        _answered.clear()
+    if answered:
+        inbox.forget(answered)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from incidents.models import Incident
@@ -82,7 +81,7 @@ def naming(answer: Say, incident: Incident) -> Say:
     """Add which incident an answer is about, unless it already says so."""
     if any(name in answer.text for name in (f"|{incident.codename}>", incident_lookup.place(incident))):
         return answer
-    return replace(answer, text=f"{answer.text}\nThis was for {incident_lookup.place(incident)}.")
+    return Say(f"{answer.text}\nThis was for {incident_lookup.place(incident)}.", answer.blocks, answer.instead)
 
 
 def _clipped(said: str, *shown: blocks.Block) -> Say:

@@ -29,7 +29,8 @@ def found_out(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OperationalError from psycopg.errors.AdminShutdown()
 
     monkeypatch.setattr(database_watch, "answers", lambda: False)
-    monkeypatch.setattr(inbox, "take", fails)
+    for taking in ("take", "take_command"):
+        monkeypatch.setattr(inbox, taking, fails)
 
 
 @pytest.mark.parametrize("outage", [known, found_out])
