@@ -23,7 +23,7 @@ INCIDENTS, EVENTS = 10_000, 50
 OLDER, OLDER_EVENTS = 90_000, 5  # before the period
 ROUNDS: Final = 15
 CHAPTERS = ("types", "response", "interruptions", "evidence", "follow-ups")
-MOST_MS, MOST_QUERIES, FLAT = 300, 8, 1.15
+MOST_TIMES, MOST_QUERIES, FLAT = 300, 8, 1.15  # the first over a bare view, which takes about a millisecond
 PROCESSES = ("sandbox", "web")
 
 
@@ -54,8 +54,8 @@ def measure(stack: Stack, table: ReportTable) -> None:
         table.head(f"Insights over {INCIDENTS:,} incidents of a period, {one.held:,} in the database")
         for slug, path in paths.items():
             found, bare = answers[slug][2 * place : 2 * place + 2]
-            said = f"p90 {found.percentile_ms(0.9):.0f} ms, over {bare.median_ms:.2f} ms"
-            table.add(Figure(slug, found.median_ms, MOST_MS, " ms", said))
+            said = f"{found.median_ms:.0f} ms (p90 {found.percentile_ms(0.9):.0f}) over {bare.median_ms:.2f} ms"
+            table.add(Figure(slug, found.median_ms / bare.median_ms, MOST_TIMES, TIMES, said))
             table.add(Figure(f"{slug}: queries", counted[place][path], MOST_QUERIES))
     table.head(f"{INCIDENTS + OLDER:,} incidents over {INCIDENTS:,}, by turns")
     for slug, (few, _, many, _) in answers.items():
