@@ -18,7 +18,7 @@ from integrations.slack.interaction.slack_event import Deed
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 2
+AT_ONCE: Final = 3  # one of them may be gathering answered commands
 WAITING: Final = 100  # more are dropped, because no one would wait that long for them
 
 _late: ContextVar[list[Deed] | None] = ContextVar("late", default=None)

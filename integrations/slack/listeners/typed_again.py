@@ -27,8 +27,9 @@ IN_TIME_S: Final = 3.0  # Slack waits no longer
 ENTERED_WITHIN: Final = timedelta(seconds=5)
 
 LATELY: Final = 500  # answered commands that this process remembers until they are forgotten in the database, too
+GATHER_S = 0.5  # how long answered commands are gathered, to be forgotten together
 
-_lock = threading.Lock()
+_lock, _gathering = threading.Lock(), threading.Lock()
 _answered: set[str] = set()  # those to be forgotten
 _lately: dict[str, None] = {}  # the last at the end
 
@@ -70,7 +71,12 @@ def forget_once_answered(typed: str) -> None:
                 _lately[typed] = None
                 for one in [*_lately][:-LATELY]:
                     del _lately[one]
-        _forget_answered()
+        if _gathering.acquire(blocking=False):  # otherwise it is among those that another thread gathers
+            try:
+                time.sleep(GATHER_S)
+            finally:
+                _gathering.release()
+            _forget_answered()
 
     afterwards.leave(forget)
 

@@ -13,6 +13,7 @@ from django.test import Client
 from incidents.models import Incident
 from integrations.slack import fake
 from integrations.slack.doors import early, signing
+from integrations.slack.listeners import typed_again
 from integrations.slack.models import Delivery
 from integrations.slack.protocol import setup
 from integrations.slack.tests.straight import StraightWire
@@ -20,6 +21,7 @@ from integrations.tests.house import House
 from workflows.ports import VendorError
 
 ADDRESS = "/slack/events"
+typed_again.GATHER_S = 0.0  # one thing at a time is answered here
 
 
 class DoorWire(StraightWire):
