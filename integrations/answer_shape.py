@@ -50,6 +50,11 @@ def shape(text: str) -> AnswerShape:
     return tuple(map(_field, text.split()))
 
 
+def within(place: str, *texts: str) -> str:
+    """Return the paths of these texts as those of what is in a place: `within("user", "id! name")`."""
+    return " ".join(f"{place}.{one}" for text in texts for one in text.split())
+
+
 def fits(answer: object, wanted: AnswerShape) -> bool:
     """Return whether an answer has every needed field, and no known field of another type."""
     return all(_fits(answer, one.path, one) for one in wanted)

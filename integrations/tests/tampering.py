@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -28,6 +28,13 @@ def tampered(answer: Any) -> Iterator[tuple[str, Any]]:
             elif isinstance(inside, dict):
                 del inside[way[-1]]
             yield f"{way}: {'gone' if strange is _GONE else strange!r}", changed
+
+
+def retold(kept: Sequence[tuple[int, Any]]) -> Iterator[tuple[str, list[tuple[int, Any]]]]:
+    """Yield a conversation's answers, each a status and a body, with one of them tampered with, and what was done."""
+    for n, (status, answer) in enumerate(kept):
+        for how, changed in tampered(answer):
+            yield how, [*kept[:n], (status, changed), *kept[n + 1 :]]
 
 
 def taken(result: object) -> list[str]:

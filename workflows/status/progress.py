@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from incidents import timeline
 from incidents.lifecycle import rules
@@ -239,8 +240,7 @@ def _held_up(row: Effect, resources: dict[str, Resource], blocked: dict[str, dat
     if row.state != State.WAITING or _missing(row, resources):
         return None, ""
     if row.method in blocked:
-        whom = _whom(row)
-        return blocked[row.method], f"{whom[0].upper()}{whom[1:]} is rate limiting Firekind."
+        return blocked[row.method], f"{capfirst(_whom(row))} is rate limiting Firekind."
     return (row.due_at, row.error) if row.error else (None, "")
 
 

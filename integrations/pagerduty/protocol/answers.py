@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from integrations.answer_shape import AnswerShape, shape
+from integrations.answer_shape import AnswerShape, shape, within
 
 _INCIDENT: Final = """
     id! status=triggered|acknowledged|resolved! incident_number# title incident_key html_url
@@ -28,27 +28,23 @@ _TURN: Final = "user.id! start@ end@"
 _SHIFTS: Final = "computed_shift_assignments[]"
 
 
-def _at(place: str, *wanted: str) -> str:
-    return " ".join(f"{place}.{one}" for text in wanted for one in text.split())
-
-
 _ALL: Final = {
-    "GET /incidents": _at("incidents[]", _INCIDENT),
-    "GET /incidents/{id}": _at("incident", _INCIDENT),
-    "POST /incidents": _at("incident", _INCIDENT),
-    "PUT /incidents/{id}": _at("incident", _INCIDENT),
+    "GET /incidents": within("incidents[]", _INCIDENT),
+    "GET /incidents/{id}": within("incident", _INCIDENT),
+    "POST /incidents": within("incident", _INCIDENT),
+    "PUT /incidents/{id}": within("incident", _INCIDENT),
     "POST /incidents/{id}/notes": "note.id!",
-    "GET /incidents/{id}/alerts": _at("alerts[]", _ALERT),
-    "GET /users": _at("users[]", "id! name summary email role html_url notification_rules[].urgency"),
-    "GET /services": _at("services[]", _SERVICE),
-    "GET /services/{id}": _at("service", _SERVICE),
-    "GET /escalation_policies": _at("escalation_policies[]", _POLICY),
-    "GET /schedules": _at("schedules[]", "id! name summary html_url"),
-    "GET /v3/schedules": _at("schedules[]", "id! name summary html_url"),
-    "GET /oncalls": _at("oncalls[]", _TURN, "escalation_level#! escalation_policy.id! schedule.id schedule.type"),
-    "GET /schedules/{id}/overrides": _at("overrides[]", _TURN),
-    "GET /schedules/{id}": _at("schedule.final_schedule.rendered_schedule_entries[]", "user.id start@ end@"),
-    "GET /v3/schedules/{id}": _at(
+    "GET /incidents/{id}/alerts": within("alerts[]", _ALERT),
+    "GET /users": within("users[]", "id! name summary email role html_url notification_rules[].urgency"),
+    "GET /services": within("services[]", _SERVICE),
+    "GET /services/{id}": within("service", _SERVICE),
+    "GET /escalation_policies": within("escalation_policies[]", _POLICY),
+    "GET /schedules": within("schedules[]", "id! name summary html_url"),
+    "GET /v3/schedules": within("schedules[]", "id! name summary html_url"),
+    "GET /oncalls": within("oncalls[]", _TURN, "escalation_level#! escalation_policy.id! schedule.id schedule.type"),
+    "GET /schedules/{id}/overrides": within("overrides[]", _TURN),
+    "GET /schedules/{id}": within("schedule.final_schedule.rendered_schedule_entries[]", "user.id start@ end@"),
+    "GET /v3/schedules/{id}": within(
         f"schedule.final_schedule.{_SHIFTS}", "member.user_id start_time@ end_time@ source.type"
     ),
 }

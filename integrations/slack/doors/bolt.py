@@ -197,7 +197,7 @@ def _taken(question: SlackRequest, typed: str) -> tuple[int | None, Answer | Non
     if not typed:
         return inbox.take(question.key, at=question.at), None
     taken = inbox.take_command(question.key, typed, at=question.at)
-    return (taken.number, typed_again.came_of(taken, question)) if taken is not None else (None, None)
+    return (taken.number, typed_again.came_of(taken, question, typed)) if taken is not None else (None, None)
 
 
 def _typed_once(question: SlackRequest) -> Answer:

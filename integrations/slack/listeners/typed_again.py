@@ -40,11 +40,11 @@ def key(asked: SlackRequest) -> str:
     return f"typed {hashlib.sha256(said.encode()).hexdigest()}"
 
 
-def came_of(taken: TakenCommand, asked: SlackRequest) -> Say | None:
+def came_of(taken: TakenCommand, asked: SlackRequest, typed: str) -> Say | None:
     """Say what came of the same command from before; None if it is too long ago, or did nothing."""
     if taken.before is None or taken.entered_at is None or taken.before < taken.at - REPEATED_WITHIN:
         return None
-    if _is_answered(key(asked)):
+    if _is_answered(typed):
         return None
     entries = Event.objects.filter(by=asked.by, source=Source.SLACK)
     entries = entries.filter(recorded_at__gte=taken.entered_at, recorded_at__lt=taken.entered_at + ENTERED_WITHIN)
